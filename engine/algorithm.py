@@ -25,9 +25,10 @@ class Outcome:
 
     ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the ε that the paper states, or None in
     strict mode. ``untested`` holds pairs (i, j), i < j, that are still adjacent because the run
-    ended before all their tests of its last order. ``contradicted`` holds the undirected edges (i,
-    j), i < j, whose direction contradicts other directions (:mod:`engine.graphs.orientation`).
-    ``diagnostics`` is the record that is specific to the algorithm's family.
+    ended before it had made all their tests of the last order. ``contradicted`` holds the
+    undirected edges (i, j), i < j, whose direction contradicts other directions
+    (:mod:`engine.graphs.orientation`). ``diagnostics`` is the record that is specific to the
+    algorithm's family.
     """
 
     matrix: Adjacency

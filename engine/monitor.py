@@ -74,7 +74,7 @@ class Monitor:
             self.progress(share, phrase)
 
     def within(self, seconds: float) -> Self:
-        """Return a monitor for a part of the work that also stops after so many seconds."""
+        """Return a monitor for a part of the work that also stops after this many seconds."""
         end = time.monotonic() + seconds
         return replace(self, stop=lambda: self.stopped() or time.monotonic() > end)
 

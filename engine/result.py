@@ -192,7 +192,7 @@ class RunResult(Outcome):
 
     @property
     def order_words(self) -> str:
-        """Return a sentence that names the edges that depend on column order; empty for none."""
+        """Return a sentence that names the edges that depend on column order, or an empty text."""
         if self.order_dependent_edges is None:
             return "Some edge directions may depend on the column order; PC-stable avoids this."
         if not self.order_dependent_edges:
@@ -255,10 +255,10 @@ class RunResult(Outcome):
         """Return the edges as a frame, one per row.
 
         Its columns are source, target, edge_confidence, direction_confidence and class, and also
-        link and arrow, the names of the confidences in version 0.3. ``edge_confidence`` is how
-        often such an edge is real. ``direction_confidence`` is how often a real one runs from
-        source to target (NaN if the algorithm gives none). ``class`` is "directed", "undirected"
-        (source and target are in column order) or "untested".
+        link and arrow, the names of the confidences in version 0.3. ``edge_confidence`` is the
+        share of such edges that are real. ``direction_confidence`` is the share of the real ones
+        that run from source to target (NaN if the algorithm does not give it). ``class`` is
+        "directed", "undirected" (source and target are in column order) or "untested".
         """
         return edge_frame(self._edges)
 

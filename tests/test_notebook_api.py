@@ -53,7 +53,7 @@ ODD = {
         "are called 'a'; rename",
     ),
     "one column": (of(a=TWO), "1 column with a name"),
-    "a series": (pd.Series(TWO), "A single column is no table"),
+    "a series": (pd.Series(TWO), "A single column is not a table"),
     "an empty frame": (pd.DataFrame(), "0 columns with a name"),
     "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
     "many words": (
@@ -191,7 +191,7 @@ WRONG = {
     "a number": ({"a": 3}, "by a list of its levels, or fields"),
     "a set": ({"a": {3, 4}}, "by a list of its levels, or fields"),
     "a word": ({"a": "age in twelves"}, "by a list of its levels, or fields"),
-    "cuts that fall": ({"a": {"cuts": [3, 1]}}, "increasing numbers"),
+    "cuts that fall": ({"a": {"cuts": [3, 1]}}, "cuts that do not increase"),
     "cuts of text": ({"a": {"cuts": "123"}}, "is a list"),
     "cuts and bounds": ({"a": {"cuts": [1], "bounds": [0, 1]}}, "cuts outside of its bounds"),
 }

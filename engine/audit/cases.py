@@ -211,7 +211,7 @@ def audit(
     on_progress: OnProgress | None = None,
     on_look: Callable[[Measured], object] = lambda measured: None,
 ) -> CaseResult:
-    """Audit one case with so many runs per side; ``on_look`` is called as the bound grows.
+    """Audit one case with ``runs`` runs per side; ``on_look`` is called as the bound grows.
 
     A strict claim is attacked a second time, with injected faults.
     """

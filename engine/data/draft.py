@@ -31,9 +31,9 @@ from engine.data.sources import Relation, bare, opened, quoted
 from engine.errors import DataError, show
 from engine.monitor import QUIET, Monitor
 
-FEW = 10  # numbers with at most so many different values become levels
+FEW = 10  # numbers with at most this many different values become levels
 PARTS = 5  # levels proposed for other numbers, with about equally many rows each
-SLACK = 1 / (4 * PARTS)  # by which a part may deviate, so that a cut has few digits
+SLACK = 1 / (4 * PARTS)  # share by which a part may deviate, so that cuts have few digits
 OWN = 1 / 3  # a value with this share of the rows is a separate level
 ODD = 20  # different words that may occur among numbers
 _FORMATS = (None, *DATES)

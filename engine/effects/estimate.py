@@ -46,7 +46,7 @@ LEVELS, PROJECTION, AIPW = "level by level", "linear projection", "doubly robust
 Z95 = 1.959963984540054
 MOST_CELLS = 200_000
 SWEEPS = 15  # of iterative proportional fitting, because the cells only weight a variance
-RARE = 3.0  # a share must exceed so many noise deviations before it may be a divisor
+RARE = 3.0  # a share must exceed this many noise deviations before it may be a divisor
 FEWEST = 10  # fewest records of a level that is not merged
 
 

@@ -30,7 +30,7 @@ from engine.question import shares as question_shares
 
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
-KEPT = {RANDOMISED: 1.09, NAMED: 1.9}  # nine of ten intervals are at most so many times as wide
+KEPT = {RANDOMISED: 1.09, NAMED: 1.9}  # nine of ten intervals are at most this many times as wide
 ASSUMED = 3.7  # used instead if the shares of the cause's levels are not declared
 
 

@@ -190,7 +190,7 @@ class RankStatistic(Statistic):
         return numerator / math.sqrt(weight) if weight > 0 else math.nan
 
     def constant(self, levels: int) -> float:
-        """Return c of a conditional test on variables with at least so many levels each."""
+        """Return c of a conditional test on variables with at least ``levels`` levels each."""
         raise TypeError(f"{type(self).__name__} must define constant().")
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
