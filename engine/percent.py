@@ -33,7 +33,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Format a share as a percentage with so many decimal places."""
+    """Format a share as a percentage with ``digits`` decimal places."""
     return f"{share:.{digits}%}".replace("%", " %")
 
 

@@ -286,7 +286,7 @@ def test_a_release_from_frame_to_file_and_back(tmp_path):
         Budget("ward-7", epsilon="four", path=book)
     with pytest.raises(InputError, match="declare its total"):
         Budget("ward-8", path=book)
-    with pytest.raises(InputError, match="and this costs"):
+    with pytest.raises(InputError, match="This release needs"):
         ward.release(FRAME, SCHEMA, epsilon=2.5)
 
 

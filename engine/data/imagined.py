@@ -60,7 +60,7 @@ def random_network(
 def _parents(
     lean: NDArray[np.float64], edges: int, most: int, pull: float, rng: Generator
 ) -> list[list[int]]:
-    """Draw each node's parents among the nodes before it, with so many edges in total.
+    """Draw each node's parents among the nodes before it, with ``edges`` edges in total.
 
     A node becomes a child with weight ``lean``. A parent's weight grows as it is nearer and with
     its number of children, as (1 + children) to the power of ``pull``.

@@ -30,11 +30,12 @@ _NO_OUTCOMES: Mapping[Pair, LinkClass] = {}
 class Edge(NamedTuple):
     """One adjacent pair as data; :mod:`engine.words` describes it in English.
 
-    ``edge_confidence`` is how often such an edge is real. ``direction_confidence`` is how often a
-    real one runs from source to target. ``weight`` is its weight in a linear model. They are NaN if
-    the algorithm gives none. ``kind`` is "directed", "undirected" or "untested". ``outcome``
-    compares it with the ground truth; it is None without one. ``note`` gives the reason if an edge
-    has no direction: "low_confidence", "contradicted" (by other directions), "untested", or "".
+    ``edge_confidence`` is the share of such edges that are real. ``direction_confidence`` is the
+    share of the real ones that run from source to target. ``weight`` is its weight in a linear
+    model. They are NaN if the algorithm does not give them. ``kind`` is "directed", "undirected" or
+    "untested". ``outcome`` compares it with the ground truth; it is None without one. ``note``
+    gives the reason if an edge has no direction: "low_confidence", "contradicted" (by other
+    directions), "untested", or "".
     """
 
     source: str

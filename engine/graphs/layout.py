@@ -47,7 +47,7 @@ def place(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float = GAP) -> P
 
 
 def scale_of(nodes: int, frame: Point) -> float:
-    """Return the factor, at least 1, by which a frame must grow to fit so many nodes."""
+    """Return the factor, at least 1, by which a frame must grow to fit this many nodes."""
     return max(1.0, math.sqrt(nodes * _NODE_AREA / (frame[0] * frame[1])))
 
 

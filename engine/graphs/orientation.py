@@ -12,7 +12,7 @@ An edge in one of these two cases at the end is contradicted. It follows that
 - no directed cycle is drawn, so undirected edges can be directed along any column order that agrees
   with the directed ones: the graph has an acyclic extension that keeps every direction;
 - among contradicting directions an earlier stage wins, so every required one is kept; within a
-  stage none wins, for any column order;
+  stage none wins, so the column order has no influence;
 - without contradictions the graph is the one given by the textbook's rules.
 """
 

@@ -167,7 +167,7 @@ def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
 # Kept counts ---------------------------------------------------------------------------
 
 _JOINT_CELLS = 1 << 9  # 4 kB; larger counts would evict scores
-# With at least so many columns all pairs are counted at once, for at most so many levels (64 MB).
+# With at least this many columns, all pairs are counted at once, up to this many levels (64 MB).
 _WIDE, _MOST_LEVELS = 64, 4_000
 
 T = TypeVar("T")
@@ -472,7 +472,7 @@ def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
 
 
 def _picked(folded: Rows, times: NDArray[np.int32]) -> Rows | _PickedRows:
-    """Return the rows in which each folded row is taken so many times."""
+    """Return rows in which each folded row occurs ``times`` times."""
     found = int(np.count_nonzero(times))
     if 2 * found > times.size:  # collecting most of them costs more than the rest
         return Rows(folded.codes, times, folded.cardinalities, int(times.sum()))
