@@ -103,10 +103,12 @@ def _f1_chart(run: Shown, task: Task) -> None:
         height=HEIGHT,
         here=(here, scores.skeleton_f1, "You are here"),
     )
-    inside = {"x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
-    for trace in drawn["data"][:-1]:
-        trace["showlegend"] = False
-    drawn["layout"]["legend"] = inside  # the curve rises, and leaves this corner free
+    # The star has its words below it, where the curve, which rises, leaves room.
+    high = "top" if scores.skeleton_f1 < 0.3 else "bottom"
+    at = f"{high} {'left' if here > 1 else 'right'}"
+    star = drawn["data"][-1]
+    star |= {"mode": "markers+text", "text": [star["name"]], "textposition": at}
+    drawn["layout"]["showlegend"] = False
     figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
 
 
