@@ -32,8 +32,9 @@ class Question:
     numbers of the levels, or the midpoints of a numeric column's intervals within its bounds.
     ``known`` is background knowledge. ``adjust`` names the adjustment set, if it is known.
     ``share`` is the part of the budget for the question, on the scale of mu squared; the rest is
-    for the graph. Several questions in one release divide one share by their ``weight``. Raises
-    InputError if the facts do not fit together.
+    for the graph. Several questions in one release divide one share by their ``weight``. ``shares``
+    are public shares of the compared level and of its reference, for the forecast alone: (.5, .5)
+    in a randomised trial. Raises InputError if the facts do not fit together.
 
     Examples:
         >>> Question(cause="treatment", outcome="cost", levels=("no", "yes"))
@@ -50,6 +51,7 @@ class Question:
     adjust: tuple[str, ...] | None = None
     share: float = SHARE
     weight: float = 1.0
+    shares: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         for name in ("cause", "outcome"):
@@ -81,6 +83,8 @@ class Question:
                 raise InputError(
                     f"A question's {name} is from {low:g} to {high:g}; {show(number)} is not."
                 )
+        if self.shares is not None:
+            object.__setattr__(self, "shares", _shares(self.shares))
         if self.adjust is not None and {self.cause, self.outcome} & set(self.adjust):
             raise InputError("The adjustment set must not contain the cause or the outcome.")
 
@@ -140,7 +144,8 @@ def listed(value: Any) -> tuple[Question, ...]:
         raise InputError(f"A release answers at most {MOST} questions; {len(found)} were given.")
     if len({one.share for one in found}) > 1:
         raise InputError("Several questions divide one share by weight: give them the same share.")
-    if any(replace(one, weight=other.weight) == other for one, other in combinations(found, 2)):
+    if any(replace(one, weight=other.weight, shares=other.shares) == other
+           for one, other in combinations(found, 2)):  # fmt: skip
         raise InputError("One question occurs twice; give it a larger weight instead.")
     return tuple(found)
 
@@ -155,7 +160,7 @@ def one_knowledge(questions: Sequence[Question], known: Knowledge | None) -> Kno
     return found[0] if found else known
 
 
-def shares(questions: Sequence[Question]) -> list[float]:
+def budget_shares(questions: Sequence[Question]) -> list[float]:
     """Return each question's share of the budget, by weight."""
     total = sum(one.weight for one in questions)
     return [one.share * (one.weight / total) for one in questions]
@@ -195,6 +200,16 @@ def _texts(value: Any, name: str) -> tuple[str, ...] | None:
 def _real(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and math.isfinite(value)
+
+
+def _shares(value: Any) -> tuple[float, ...]:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    two = several and len(value) == 2 and all(_real(p) and p > 0 for p in value)
+    if not two or sum(value) > 1 + 1e-9:
+        raise InputError(
+            "The shares of the two levels must be two numbers above 0, at most 1 together."
+        )
+    return tuple(map(float, value))
 
 
 def _numbers(value: Any) -> tuple[float, ...]:

@@ -98,8 +98,9 @@ schema = Schema(
         Column(name="days", type="numeric", bounds=(0, 20), bins=10),
     )
 )
-question = Question(cause="home", outcome="days", mean=True, known=Knowledge(roots=["home"]))
-width(schema, question, rows=n, shares=(0.5, 0.5))
+question = Question(cause="home", outcome="days", mean=True, known=Knowledge(roots=["home"]),
+                    shares=(0.5, 0.5))  # fmt: skip
+width(schema, question, rows=n)
 
 # %%
 paid = Budget("trial", epsilon=3, delta=1e-5).release(trial, schema, epsilon=1, question=question)

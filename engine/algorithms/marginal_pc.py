@@ -81,7 +81,7 @@ from engine.privacy.accounting import Guarantee, mu_budget, mu_to_epsilon
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
-from engine.question import shares
+from engine.question import budget_shares
 from engine.search.noisy_score import PrivateParameters
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest, search
@@ -402,7 +402,7 @@ def release(data: Dataset, params: MarginalPCParameters, context: RunContext) ->
         total = Guarantee(mu_to_epsilon(graph_mu, total.delta), total.delta)
     whole = known_whole(data.cardinalities, data.n, total)
     found = Released(graph_tables(data, params, total, context, (1 - share) * rho), whole, ())
-    for k, (each, part) in enumerate(zip(asked, shares(questions), strict=True), 1):
+    for k, (each, part) in enumerate(zip(asked, budget_shares(questions), strict=True), 1):
         label = "question's" if len(asked) == 1 else f"question {k}'s"
         found = answered(data, params, context, found, each, part * rho / 2, label)
     return found

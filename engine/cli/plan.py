@@ -59,18 +59,13 @@ def plan_command(argv: Sequence[str]) -> int:
         help="the skeleton F1 to reach (default %(default)s)",
     )
     add_question_flags(parser)
-    parser.add_argument(
-        "--shares", type=numbers, metavar="P,P",
-        help="public shares of the cause's level and of its reference, for the width; two numbers "
-        "per question",
-    )  # fmt: skip
     add_json_flag(parser)
     args = parser.parse_args(argv)
     same = ("rows", "epsilon", "delta", "links", "strength", "draws", "seed", "target")
     asked: Any = {name: getattr(args, name) for name in same}
     if args.algorithm is not None:
         asked["algorithms"] = parts(args.algorithm, "--algorithm")
-    asked |= {"question": questions_of(args), "shares": args.shares}
+    asked["question"] = questions_of(args)
     with watched() as monitor:
         found = plan(load_schema(args.schema), **asked, **monitor.options)
     print(json.dumps(found.as_dict()) if args.json else found)

@@ -42,12 +42,16 @@ def add_question_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--share", type=float, default=SHARE, help=f"share of the budget (default {SHARE})"
     )
+    group.add_argument(
+        "--shares", metavar="P,P", type=numbers,
+        help="public shares of the cause's level and of its reference, for the forecast",
+    )  # fmt: skip
 
 
 def questions_of(args: argparse.Namespace) -> Questions | None:
     """Return the question of the flags, or those of a file; None if there are none."""
     given = [name for name in ("cause", "outcome", "cause_level", "reference", "outcome_level",
-                               "values", "before", "after", "adjust")
+                               "values", "before", "after", "adjust", "shares")
              if getattr(args, name) is not None]  # fmt: skip
     if args.questions is not None:
         if given or args.mean:
@@ -70,6 +74,7 @@ def questions_of(args: argparse.Namespace) -> Questions | None:
         known=_order(args),
         adjust=None if args.adjust is None else tuple(parts(args.adjust, "--adjust")),
         share=args.share,
+        shares=args.shares,
     )
 
 

@@ -15,18 +15,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from engine.effects.estimate import Z95
 from engine.effects.plan import asked_of
 from engine.effects.words import amount
-from engine.errors import InputError, show
 from engine.graphs.known import known_of
 from engine.knowledge import Knowledge
 from engine.percent import number
 from engine.privacy.accounting import mu_budget
-from engine.question import Question, Questions, listed, one_knowledge
-from engine.question import shares as question_shares
+from engine.question import Question, Questions, budget_shares, listed, one_knowledge
 
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
@@ -69,9 +65,6 @@ def width(
         shares: The shares of the two compared levels, if they are public; otherwise equal shares.
         known: "randomised" or "named set" if the graph does not choose the sets.
 
-    Raises:
-        InputError: If the shares are invalid.
-
     Examples:
         >>> found = width(rows=20_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=1.0,
         ...               shares=(0.5, 0.5), known="randomised")
@@ -79,11 +72,6 @@ def width(
         (0.013, 0.014)
     """
     p1, p0 = shares or (1 / levels, 1 / levels)
-    if not (0 < p1 < 1 and 0 < p0 < 1 and p1 + p0 <= 1 + 1e-9):
-        raise InputError(
-            "The shares of two levels must be above 0 and add up to at most 1; "
-            f"{show(shares)} are not."
-        )
     mu = math.sqrt(share / 2) * mu_budget(epsilon, delta)
     noise = NOISE * max(1 / p1, 1 / p0) * span / (mu * rows)
     sampling = SAMPLING * span**2 * (1 / (rows * p1) + 1 / (rows * p0))
@@ -106,14 +94,28 @@ class Widths:
         """The forecast in words, one sentence per epsilon."""
         return tuple(map(self._sentence, self.found))
 
-    def _sentence(self, width: Width) -> str:
-        unit = "" if self.in_unit else " of 100"
+    @property
+    def aims(self) -> tuple[str, ...]:
+        """The effect and the expected half width of its interval, a phrase per epsilon."""
+        return tuple(f"{self._effect} to about {self._half(width)}" for width in self.found)
+
+    @property
+    def _unit(self) -> str:
+        return "" if self.in_unit else " of 100"
+
+    @property
+    def _effect(self) -> str:
         what = "mean" if self.in_unit else "chance"
-        told = (
-            f"At ε = {number(width.epsilon)} the effect of {self.question.cause} on the {what} of "
-            f"{self.question.outcome} will be known to about ± {amount(width.half, self.in_unit)}"
-            f"{unit}"
-        )
+        return f"the effect of {self.question.cause} on the {what} of {self.question.outcome}"
+
+    def _half(self, width: Width) -> str:
+        stated = self.question.shares
+        at = " at public shares {:g} and {:g}".format(*stated) if stated else ""
+        return f"± {amount(width.half, self.in_unit)}{self._unit}{at}"
+
+    def _sentence(self, width: Width) -> str:
+        at = f"At ε = {number(width.epsilon)}"
+        told = f"{at} {self._effect} will be known to about {self._half(width)}"
         if width.most is None:
             return (
                 f"{told} if one adjustment set is enough. No width is promised, because the graph "
@@ -121,7 +123,7 @@ class Widths:
                 "Fewer columns leave it fewer sets."
             )
         most = amount(width.most, self.in_unit)
-        return f"{told}; in nine of ten releases to at most ± {most}{unit}."
+        return f"{told}; in nine of ten releases to at most ± {most}{self._unit}."
 
 
 def widths(
@@ -133,7 +135,6 @@ def widths(
     epsilons: Sequence[float],
     delta: float,
     knowledge: Knowledge | None = None,
-    shares: Sequence[float] | Sequence[Sequence[float]] | None = None,
 ) -> tuple[Widths, ...]:
     """Forecast the widths of each question from a schema's columns and levels.
 
@@ -146,25 +147,15 @@ def widths(
         epsilons: Totals to try.
         delta: The δ of every total.
         knowledge: The schema's background knowledge.
-        shares: The shares of the cause's level and of its reference, if they are public; two
-            numbers per question.
 
     Raises:
-        InputError: If the schema lacks a name or level, or the shares are invalid.
+        InputError: If the schema lacks a name or level.
     """
     given = listed(questions)
     found = one_knowledge(given, None) or knowledge
     known = known_of(found, names)
-    public: list[tuple[float, float] | None] = [None] * len(given)
-    if shares is not None:
-        flat = np.ravel(shares).tolist()
-        if len(flat) != 2 * len(given):
-            raise InputError(
-                "Shares are two numbers per question, for its level and its reference."
-            )
-        public = list(zip(flat[::2], flat[1::2], strict=True))
     out = []
-    for question, share, pair in zip(given, question_shares(given), public, strict=True):
+    for question, share in zip(given, budget_shares(given), strict=True):
         asked = asked_of(question, names, levels)
         cause = asked.contrast.cause
         how = NAMED if asked.adjust is not None else None
@@ -172,7 +163,8 @@ def widths(
             how = RANDOMISED
         made = (
             width(rows=rows, epsilon=epsilon, delta=delta, share=share,
-                  levels=len(levels[cause]), span=asked.contrast.span, shares=pair, known=how)
+                  levels=len(levels[cause]), span=asked.contrast.span, shares=question.shares,
+                  known=how)
             for epsilon in epsilons
         )  # fmt: skip
         out.append(Widths(question, question.values is not None, tuple(made)))

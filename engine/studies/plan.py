@@ -181,6 +181,14 @@ class PlanRequest:
             if not isinstance(value, int | kind) or not low <= value <= most:
                 raise InputError(f"{name} must be {said}from {low:,} to {most:,}, not {value!r}.")
 
+    @property
+    def assumed(self) -> str:
+        """The number of links in the simulated networks, in words."""
+        if self.links is not None:
+            return f"{self.links} links"
+        how = "--links, or Links expected on Choose ε, changes it"
+        return f"about {DENSITY:g} links per column (assumed: {how})"
+
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
         """Sample the rows of the ``draw``-th simulated network.
 
@@ -361,13 +369,12 @@ class Plan:
     def notes(self) -> str:
         """Conditions of the numbers."""
         asked = self.request
-        expected = f"{asked.links} links" if asked.links else f"about {DENSITY:g} links per column"
         stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
         wide = f" *: nothing can be said, the band of F1 is wider than {WIDE:g}."
+        draws = self.forecasts[0].draws if self.forecasts else 0
         return (
             f"{self.warning} Strict guarantee. Medians and 10th to 90th percentile over "
-            f"{self.forecasts[0].draws if self.forecasts else 0} random networks with {expected}"
-            f"{stronger}. No row was read. {TRUST} False share: of the links shown, how many are "
+            f"{draws} random networks with {asked.assumed}{stronger}. No row was read. {TRUST} False share: of the links shown, how many are "
             "false. Independent: false positives on independent columns."
             f"{wide if any(f.unknown for f in self.forecasts) else ''}"
         ).strip()
@@ -461,7 +468,6 @@ def plan(
     seed: int = 0,
     target: float = TARGET,
     question: Questions | None = None,
-    shares: Sequence[float] | Sequence[Sequence[float]] | None = None,
     stop: Stop | None = None,
     on_progress: OnProgress | None = None,
 ) -> Plan:
@@ -485,8 +491,6 @@ def plan(
         target: The skeleton F1 to reach.
         question: A question about an effect, or several; by default those of the schema. The
             forecast of each is the width of its interval.
-        shares: The shares of the cause level and of its reference, if they are public facts; two
-            numbers per question.
         stop: A ``threading.Event``, or a function that returns True to stop. The forecast then
             comes from the complete networks.
         on_progress: Called after each run with the completed share and a phrase.
@@ -521,7 +525,7 @@ def plan(
     known = schema.knowledge if isinstance(schema, Schema) else None
     asked = widths(
         question or (), request.names, request.levels, rows=request.rows, epsilons=epsilons,
-        delta=delta, knowledge=known, shares=shares,
+        delta=delta, knowledge=known,
     )  # fmt: skip
     grid, monitor = {"epsilon": epsilons, "delta": delta}, Monitor(on_progress, stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}

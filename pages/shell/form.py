@@ -129,8 +129,13 @@ def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> N
     with st.container(key=f"field-{key}", gap=None):
         placed(widget, title, f"{value}" if spec.words else value, keep, key=key, **made)
         if problem := fault(spec, values[spec.name]):
-            with st.container(key=f"fault-{key}"):
-                st.html(f'<div role="alert">{text.safe(problem)}</div>')
+            refuse(problem, key=key)
+
+
+def refuse(problem: str, *, key: str) -> None:
+    """Say below a field why its entry is refused."""
+    with st.container(key=f"fault-{key}"):
+        st.html(f'<div role="alert">{text.safe(problem)}</div>')
 
 
 def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:

@@ -69,6 +69,6 @@ def _say(f: Forecast, question: PlanRequest, epsilon: float, delta: float) -> No
     if f.poor and not detectability(question.rows, len(question.names), [epsilon], delta):
         st.warning(no_graph(question, [epsilon], delta), icon=":material/warning:")
     st.caption(
-        f"Simulated on {f.draws} random networks of your columns and rows; no row was read, and "
-        "nothing was spent."
+        f"Simulated on {f.draws} random networks of your columns and rows, with "
+        f"{question.assumed}. No row was read, and nothing was spent."
     )

@@ -173,7 +173,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         return  # the field says why
     _remaining(fitting[d["budget"]], asked["epsilon"])
     told = question.ask(stated(schema))
-    question.width(told, data.n, asked["epsilon"], asked["delta"])
+    aim = question.width(told, data.n, asked["epsilon"], asked["delta"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
     warn(ALGORITHM, Shape.of(data), asked)
     count_line(ALGORITHM, Shape.of(data), asked, "release")
@@ -181,6 +181,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
     known_button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
+    words = f"{words}: {aim}" if aim else words
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
 
     def go() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -11,6 +12,7 @@ from engine import InputError, Knowledge, Question
 from engine.data.schema import Schema
 from engine.effects.outcome import yes_and_no
 from engine.effects.width import Widths, widths
+from engine.params import number
 from engine.question import MOST, order_of_time
 from pages.draw import show
 from pages.draw.charts import Axis, Curve, curves, figure
@@ -26,6 +28,8 @@ HELP = (
     "its interval is narrower. The question is public and stands in the file."
 )
 ORDER = "Columns that come before the cause, and columns after it. The order narrows the interval."
+SHARES = "Shares of the levels, if they are public (e.g. a randomised treatment: 0.5, 0.5)"
+SHARES_HELP = "The level set, then the one it is compared with. The forecast is then narrower."
 SEVERAL = "Several questions divide that share by weight, and have one order of time."
 
 
@@ -48,7 +52,8 @@ def ask(schema: Schema) -> Schema:
 
 
 def _draft(k: int) -> Draft:
-    start = {"cause": NONE, "outcome": NONE, "before": (), "after": (), "weight": 1.0}
+    start = {"cause": NONE, "outcome": NONE, "before": (), "after": (), "weight": 1.0,
+             "shares": ""}  # fmt: skip
     return session_values(f"question-{k}", start)
 
 
@@ -84,11 +89,32 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
     mean = d["counted"] == MEAN
     question = replace(question, levels=(d["reference"], d["level"]), mean=mean,
                        outcome_level=None if mean else d["counted"])  # fmt: skip
+    question = _with_shares(question, d, key)
     if k or schema.knowledge is not None:
         if not k:
             st.caption("The order of time is part of the background knowledge that you declared.")
         return question
     return replace(question, known=_order(schema, d))
+
+
+def _with_shares(question: Question, d: Draft, key: str) -> Question:
+    """Draw the field of the levels' shares; a refused entry leaves the question without them."""
+    with st.container(key=f"field-{key}-shares", gap=None):
+        form.bound(st.text_input, SHARES, d, "shares", key=f"{key}-shares", help=SHARES_HELP)
+        if not d["shares"].strip():
+            return question
+        try:
+            return replace(question, shares=tuple(map(_number, d["shares"].split(","))))
+        except InputError as error:
+            form.refuse(str(error), key=f"{key}-shares")
+    return question
+
+
+def _number(typed: str) -> float:
+    try:
+        return number(typed.strip(), float)
+    except ValueError:
+        return math.nan  # the question refuses it
 
 
 def _order(schema: Schema, d: Draft) -> Knowledge | None:
@@ -110,8 +136,11 @@ def _has_numbers(schema: Schema, name: str) -> bool:
         return False
 
 
-def width(schema: Schema, rows: int, epsilon: float, delta: float) -> None:
-    """Say how narrow each question's interval will be, before anything is spent; draw it over ε."""
+def width(schema: Schema, rows: int, epsilon: float, delta: float) -> str:
+    """Say how narrow each question's interval will be, before anything is spent; draw it over ε.
+
+    Return it as a phrase for the button that spends; "" without a question.
+    """
     epsilons = sorted({*EPSILONS, epsilon})
     try:
         found = widths(
@@ -120,11 +149,12 @@ def width(schema: Schema, rows: int, epsilon: float, delta: float) -> None:
         )  # fmt: skip
     except InputError as error:
         st.error(text.plain(str(error)))
-        return
+        return ""
     for k, each in enumerate(found):
         st.markdown(f"**{text.plain(each.sentences[epsilons.index(epsilon)])}**")
         with st.expander("Interval width over ε", icon=":material/show_chart:"):
             _curve(each, epsilon, f"question-{k}-width")
+    return text.plain(", ".join(each.aims[epsilons.index(epsilon)] for each in found))
 
 
 def _curve(found: Widths, epsilon: float, key: str) -> None:

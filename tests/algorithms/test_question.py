@@ -10,7 +10,7 @@ from engine.__main__ import main
 from engine.effects.estimate import AIPW
 from engine.effects.width import NAMED, RANDOMISED, width
 from engine.privacy.accounting import mu_budget
-from engine.question import Question, parse_question
+from engine.question import Question, listed, parse_question
 
 ASKED = Question(cause="smoke", outcome="dysp", outcome_level="yes")
 ORDER = Knowledge(tiers=[["asia"], ["smoke"], ["tub", "lung", "bronc", "either", "xray", "dysp"]])
@@ -116,11 +116,17 @@ def test_only_marginal_pc_takes_questions_and_knowledge_is_stated_once(asia):
 def test_a_question_survives_its_json():
     two = {"cause": "a", "outcome": "b"}
     for one in (ASKED, Question(**two, levels=("0", "1"), values=(1, 2), share=0.5),
-                Question(**two, outcome_level=("x", "y"), adjust=())):  # fmt: skip
+                Question(**two, outcome_level=("x", "y"), adjust=()),
+                Question(**two, shares=(0.2, 0.8))):  # fmt: skip
         assert parse_question(one.to_json()) == one
     for wrong in ({}, {"cause": "a"}, {"cause": "a", "outcome": "b", "color": 1}, "a"):
         with pytest.raises(InputError):
             parse_question(wrong)
+    for shares in ([0, 0.5], [0.6, 0.6], [0.5], [0.5, "x"], [True, 0.5], "12", 0.5):
+        with pytest.raises(InputError, match="two numbers above 0, at most 1 together"):
+            parse_question({**two, "shares": shares})
+    with pytest.raises(InputError, match="occurs twice"):
+        listed([Question(**two), Question(**two, shares=(0.5, 0.5))])
 
 
 def test_the_forecast_of_a_width_by_hand():
@@ -136,26 +142,25 @@ def test_the_forecast_of_a_width_by_hand():
     even = width(**about, known=NAMED)
     assert even.half == width(**about, shares=(1 / 3, 1 / 3)).half
     assert even.most == pytest.approx(3.7 * even.half)
-    for shares in ((0.0, 0.5), (0.6, 0.6)):
-        with pytest.raises(InputError):
-            width(**about, shares=shares)
 
 
 def test_a_forecast_says_the_width_that_each_epsilon_buys_before_a_record_is_read(capsys, tmp_path):
     """By Python, by the command, and by hand; a named set and a known cause are promised."""
     levels = {"type": "ordered", "levels": ("no", "yes")}
     schema = Schema(tuple(Column(name=name, **levels) for name in ("drug", "age", "cost")))
-    wanted = Question(cause="drug", outcome="cost", values=(100, 900), adjust=("age",))
+    wanted = Question(cause="drug", outcome="cost", values=(100, 900), adjust=("age",),
+                      shares=(0.5, 0.5))  # fmt: skip
     found = plan(schema, rows=20_000, epsilon=[0.3, 1], algorithms="marginal_pc", draws=2, empty=0,
-                 question=wanted, shares=(0.5, 0.5))  # fmt: skip
+                 question=wanted)  # fmt: skip
     by_hand = width(rows=20_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=800.0,
                     shares=(0.5, 0.5), known=NAMED)  # fmt: skip
     assert found.widths[0].found[1] == by_hand
     assert [w["half"] for w in found.as_dict()["widths"]] == [w.half for w in found.widths[0].found]
-    assert f"known to about ± {by_hand.half:.4g}; in nine of ten" in str(found)
-    two = [replace(wanted, weight=3), replace(wanted, outcome="age", values=None, adjust=())]
+    assert f"about ± {by_hand.half:.4g} at public shares 0.5 and 0.5; in nine of ten" in str(found)
+    two = [replace(wanted, weight=3),
+           replace(wanted, outcome="age", values=None, adjust=(), shares=(0.2, 0.8))]  # fmt: skip
     forecast = plan(schema, rows=20_000, epsilon=1, algorithms="marginal_pc", draws=2, empty=0,
-                    question=two, shares=[(0.5, 0.5), (0.2, 0.8)])  # fmt: skip
+                    question=two)  # fmt: skip
     about = {"rows": 20_000, "epsilon": 1.0, "delta": 1e-6, "levels": 2, "known": NAMED}
     assert [each.found for each in forecast.widths] == [
         (width(share=0.7 * 3 / 4, span=800.0, shares=(0.5, 0.5), **about),),

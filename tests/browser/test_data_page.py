@@ -123,6 +123,9 @@ def test_from_a_file_through_a_question_to_an_answer(new_page, screenshots, tmp_
     choose(page, "question-counted", counted)
     if before:
         choose(page, "question-before", *before)
+    if name == "trial":
+        enter(page, "question-shares", "0.5, 0.5")
+        page.get_by_text(re.compile("known to about .* at public shares 0.5 and 0.5")).wait_for()
     forecast = page.get_by_text("At ε = 3 the effect of").inner_text().replace(JOINER, "")
     settle(page)
     page.screenshot(path=screenshots / f"data_question_{name}.png", full_page=True)

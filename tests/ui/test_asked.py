@@ -61,8 +61,9 @@ def trial():
     cuts = {"type": "numeric", "cuts": [200, 350, 500, 700, 1000], "bounds": [0, 2000]}
     schema = Schema.draft(frame).declare(treatment=["old", "new"], severe=YES, cost=cuts)
     schema = replace(schema, knowledge=Knowledge(roots=["treatment"]))
-    asked = Question(cause="treatment", outcome="cost", levels=("old", "new"), mean=True)
-    return frame, schema, asked, "--mean", -120
+    asked = Question(cause="treatment", outcome="cost", levels=("old", "new"), mean=True,
+                     shares=(0.5, 0.5))  # fmt: skip
+    return frame, schema, asked, "--mean --shares 0.5,0.5", -120
 
 
 def survey():
@@ -110,8 +111,14 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
         for key, tier in (("before", 0), ("after", 2)) if asked.known else ():
             some = [name for name in asked.known.tiers[tier] if name != asked.outcome]
             app.multiselect(key=f"question-{key}").set_value(some)
+        if asked.shares:
+            for wrong in ("0.5", "0.5, 0.6", "0, 1", "half, half"):
+                app.text_input(key="question-shares").set_value(wrong).run()
+                assert told(app, "html").count("two numbers above 0, at most 1 together") == 1
+            app.text_input(key="question-shares").set_value("0.5, 0.5")
         app.run()
-        forecast = told(app, "markdown")
+        assert "at most 1 together" not in told(app, "html")
+        forecast, button = told(app, "markdown"), app.checkbox(key="release-sure").label
         [drawn] = [frame.value for frame in app.dataframe if "Expected" in frame.value]
         app.checkbox(key="release-sure").set_value(True).run()
         press(app, "release-go")
@@ -142,13 +149,16 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     assert page.difference.low < truth < page.difference.high
     assert page.in_unit == asked.mean
     question = schema.asked(asked).questions
-    width = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
-                   knowledge=schema.knowledge)[0].sentences[0]  # fmt: skip
-    assert width in forecast
+    [width] = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
+                     knowledge=schema.knowledge)  # fmt: skip
+    assert width.sentences[0] in forecast
+    assert button.endswith(f"for good: {width.aims[0]}")
+    assert ("at public shares 0.5 and 0.5" in button) == (asked.shares is not None)
     (wide,) = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=drawn["ε"],
                      delta=1e-6, knowledge=schema.knowledge)  # fmt: skip
     halves = drawn["Expected"] / (1 if asked.mean else 100)
     assert halves.tolist() == pytest.approx([each.half for each in wide.found])
     assert 2 in drawn["ε"].tolist()
-    assert width in typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
-                          f"--algorithm marginal_pc {line}")  # fmt: skip
+    typed_plan = typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
+                       f"--algorithm marginal_pc {line}")  # fmt: skip
+    assert width.sentences[0] in typed_plan
