@@ -374,8 +374,9 @@ class Plan:
         draws = self.forecasts[0].draws if self.forecasts else 0
         return (
             f"{self.warning} Strict guarantee. Medians and 10th to 90th percentile over "
-            f"{draws} random networks with {asked.assumed}{stronger}. No row was read. {TRUST} False share: of the links shown, how many are "
-            "false. Independent: false positives on independent columns."
+            f"{draws} random networks with {asked.assumed}{stronger}. No row was read. {TRUST} "
+            "False share: of the links shown, how many are false. Independent: false positives on "
+            "independent columns."
             f"{wide if any(f.unknown for f in self.forecasts) else ''}"
         ).strip()
 
