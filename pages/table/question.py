@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -103,8 +104,9 @@ def _with_shares(question: Question, d: Draft, key: str) -> Question:
         form.bound(st.text_input, SHARES, d, "shares", key=f"{key}-shares", help=SHARES_HELP)
         if not d["shares"].strip():
             return question
+        typed: Any = [_number(part) for part in d["shares"].split(",")]
         try:
-            return replace(question, shares=tuple(map(_number, d["shares"].split(","))))
+            return replace(question, shares=typed)
         except InputError as error:
             form.refuse(str(error), key=f"{key}-shares")
     return question
