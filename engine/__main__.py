@@ -125,7 +125,7 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.close()
     except OSError as error:  # for example a full disk or a read-only folder
         where = f"{error.filename}: " if error.filename else ""
-        print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
+        print(f"{where}{error.strerror or error}; give another path.", file=sys.stderr)
         return 2
     except Exception as error:
         if interrupted():  # other code turned the interrupt into another error

@@ -301,7 +301,7 @@ def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
                 raw = file.read(MOST_BYTES + 1)
         except (OSError, TypeError, ValueError):
             raise InputError(
-                f"There is no {what} to read at {show(str(source))}; check it."
+                f"There is no {what} to read at {show(str(source))}; check the path."
             ) from None
     if len(raw) > MOST_BYTES:
         raise InputError(f"A file of {what} has at most {MOST_BYTES // 1_000_000} MB.")
@@ -316,7 +316,7 @@ def parse_json(text: str, what: str) -> Any:
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
-            raise InputError(f"The {what} states one field twice; delete one of them.")
+            raise InputError(f"The {what} has one field twice; delete one of them.")
         return found
 
     try:
@@ -360,4 +360,4 @@ def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = 
             f"There is a file {show(str(path))} already; give another, or pass overwrite=True."
         ) from None
     except (OSError, ValueError):
-        raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
+        raise InputError(f"{show(str(path))} cannot be written; give another path.") from None

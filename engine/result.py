@@ -307,7 +307,9 @@ class RunResult(Outcome):
 
         found = self.diagnostics.effects()
         if found is None or found.released is None:
-            raise InputError("Effects follow from released tables: run marginal_pc to its end.")
+            raise InputError(
+                "Effects are computed from released tables: run marginal_pc until it finishes."
+            )
         dags = plausible(found, self.matrix, self.known)
         options = current_options(options)
         return effect_of(

@@ -25,8 +25,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages import mode
 
-TWICE = "A request names one Host and at most one Origin."
-NO_HOST = "The Host of this request is not a name or an address, with or without a port."
+TWICE = "A request must have one Host header and at most one Origin header."
+NO_HOST = "The Host header of this request is not a host name or an address with an optional port."
 PROXIED = (
     "This server answers only browsers on its machine, and this request came through a proxy. "
     "If every visitor of the proxy may use all its budgets, start the server with --trusted."
@@ -36,8 +36,9 @@ ELSEWHERE = (
     "with --trusted --server.allowedHosts {}."
 )
 FOREIGN = (
-    "A page of another address ({}) asked this server, which answers its own pages only. "
-    "Behind a proxy that changes the Host, start it with --server.corsAllowedOrigins {}."
+    "A page from another address ({}) sent this request, and this server answers only its own "
+    "pages. If a proxy changes the Host header, start the server with --server.corsAllowedOrigins "
+    "{}."
 )
 NO_TOKEN = (
     "This server was started with --token. Open the address that it printed. "

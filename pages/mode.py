@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # the server asks for its mode before anything large is impor
 PUBLIC, TRUSTED = "DP_CAUSAL_EXPLORER_PUBLIC", "DP_CAUSAL_EXPLORER_TRUSTED"  # "1": it is
 TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # the start token of every request; "" asks for none
 OFF = (
-    "This is a public demo: it takes no files and has no budgets. For your own table start a "
-    "server on your machine, with one command in a copy of this project: make app."
+    "This public demo accepts no files and has no budgets. To use your own table, start a server "
+    "on your machine: run make app in a copy of this project."
 )
 
 

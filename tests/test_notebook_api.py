@@ -248,9 +248,9 @@ def test_a_plan_is_a_sentence_a_frame_and_a_table():
     assert "No row was read" in html
     nothing = plan(SCHEMA, rows=3_000, algorithms="marginal_pc", stop=lambda: True)
     assert "Stopped" in nothing._repr_html_()
-    with pytest.raises(InputError, match="Say how many records"):
+    with pytest.raises(InputError, match="Give the number of records"):
         plan(SCHEMA)
-    with pytest.raises(InputError, match="A plan is for a Schema"):
+    with pytest.raises(InputError, match="A forecast needs a Schema"):
         plan(FRAME, rows=10)
 
 
@@ -275,14 +275,14 @@ def test_a_release_from_frame_to_file_and_back(tmp_path):
     assert no_row_in(paid._repr_html_() + repr(paid), FRAME)
     with pytest.raises(InputError, match="'gml' is none"):
         paid.to_text("gml")
-    with pytest.raises(InputError, match="none is overwritten"):
+    with pytest.raises(InputError, match="not overwritten"):
         paid.save(place)
     # The name is known from here on, with its total.
     assert Budget("ward-7", path=book).left.epsilon == 2.0
     assert Budget("ward-7", epsilon=3, delta=1e-5, path=book).charges
-    with pytest.raises(InputError, match="never changed to 4"):
+    with pytest.raises(InputError, match="cannot be changed to 4"):
         Budget("ward-7", epsilon=4, path=book)
-    with pytest.raises(InputError, match="never changed to 'four'"):
+    with pytest.raises(InputError, match="cannot be changed to 'four'"):
         Budget("ward-7", epsilon="four", path=book)
     with pytest.raises(InputError, match="declare its total"):
         Budget("ward-8", path=book)

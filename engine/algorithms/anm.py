@@ -40,9 +40,9 @@ class AnmParameters(PrivateBudget):
         "auto",
         choices=("auto", *SCORES),
         title="Dependence score",
-        help="How dependence between a cause and what its fit leaves is measured. 'auto' is √HSIC "
-        "in a difference, HSIC as two scores, in a vote HSIC for blocks of 50 rows and more, else "
-        "the variance.",
+        help="The measure of dependence between a cause and the residuals of its fit. 'auto' is "
+        "√HSIC for a difference and HSIC for two scores. For a vote it is HSIC with blocks "
+        "of 50 rows or more, else the variance.",
     )
     release: str = param(
         "auto",
@@ -57,7 +57,7 @@ class AnmParameters(PrivateBudget):
         choices=(BOTH, TEST, TRAINING),
         title="Protected half",
         help="Records that the noise hides: those of the test half, of the training half, or all. "
-        "A half that is not protected is taken as public, so your own data need both.",
+        "A half that is not protected is treated as public, so your own data need both.",
         when=SCORED,
     )
     block: int | str = param(
@@ -67,8 +67,8 @@ class AnmParameters(PrivateBudget):
         low=10,
         high=100_000,
         title="Rows in a block",
-        help="How many rows each vote is based on: many small blocks outvote the noise, larger "
-        "ones vote better. 'auto' is εn/10 between 25 and 100.",
+        help="The number of rows per vote. With many small blocks the noise matters less, and "
+        "larger blocks vote more reliably. 'auto' is εn/10, limited to 25 to 100.",
         when=VOTED,
     )
     ridge: float = param(
@@ -86,7 +86,7 @@ class AnmParameters(PrivateBudget):
         low=0.1,
         high=5.0,
         title="Width of the fit's kernel",
-        help="In units in which the stated bounds of a column are -1 and 1.",
+        help="In units in which the declared bounds of a column are -1 and 1.",
         when=SCORED,
     )
     score_width: float = param(
@@ -100,7 +100,7 @@ class AnmParameters(PrivateBudget):
     tune: bool = param(
         False,
         title="Choose λ and width from the data",
-        help="Blocks of the training half vote on λ and the fit's width; a tenth of ε pays for it.",
+        help="Blocks of the training half vote on λ and the fit's width. This costs a tenth of ε.",
         when={"release": (DIFFERENCE, TWO_SCORES), "guarantee": (STRICT,)},
     )
 
@@ -136,7 +136,7 @@ class AnmParameters(PrivateBudget):
             )
         if self.score == "variance" and self.releases != VOTE:
             raise ParameterError(
-                'One record can move the variance by any amount: take release = "vote" for it.'
+                'One record can move the variance by any amount: choose release = "vote" for it.'
             )
 
     def setting(self) -> Setting:
@@ -181,8 +181,8 @@ def run(data: Dataset, params: AnmParameters, context: RunContext) -> Outcome:
     pair = pair_of(data)
     if params.releases != VOTE and params.protect != BOTH and not data.public:
         raise InputError(
-            f"protect = {params.protect!r} takes the other half as public, and these are your own "
-            'data: take protect = "both".'
+            f"protect = {params.protect!r} treats the other half as public, but these are your own "
+            'data: choose protect = "both".'
         )
     decision, status = None, "complete"
     try:

@@ -59,7 +59,7 @@ def choose(
         chosen, why = marginal_pc.ALGORITHM, "the columns have levels and no bounds as numbers"
     elif noise <= MOST_HIDDEN:
         chosen = gram_notears.ALGORITHM
-        why = f"the columns are numbers, and {shape} little of them is lost in the noise"
+        why = f"the columns are numbers, and {shape} the noise hides little of them"
     else:
         chosen = marginal_pc.ALGORITHM
         why = f"{shape} the noise hides more of the numbers than of the levels they are cut into"

@@ -51,7 +51,7 @@ class CurateNotearsParameters(NoisyDescentParameters):
         log=True,
         title="Initial budget ε₀",
         help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' "
-        "affords 200. Strict: only the gradients' number and their ratios are taken from it.",
+        "affords 200. Strict mode uses it only for the number and the ratios of the gradients.",
     )
 
     def check_together(self) -> None:

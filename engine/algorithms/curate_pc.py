@@ -77,13 +77,13 @@ class CuratePCParameters(NoisyTestParameters, TwoForms):
         "beta1",
         "Margin β₁",
         "Published: a noisy score between T(1 − β₁) and T(1 + β₂) is decided by a coin. Both "
-        "modes: β₁ is how far from T the plan wants deletions distinguished.",
+        "modes: the plan allocates budget to detect deletions at the distance β₁ from T.",
     )
     beta2: float = _margin(
         "beta2",
         "Margin β₂",
-        "Published: the upper end of the coin's band. Both modes: β₂ is how far from T the plan "
-        "wants kept edges distinguished.",
+        "Published: the upper end of the coin's band. Both modes: the plan allocates budget to "
+        "detect kept edges at the distance β₂ from T.",
     )
     stratum_rows: int = param(
         2,
@@ -107,8 +107,8 @@ class CuratePCParameters(NoisyTestParameters, TwoForms):
         high=1e9,
         tuned=(200, "rows"),
         title="Subsample size m",
-        help="Rows of the one sample that the whole run sees. 'off', as in the paper's figures, or "
-        "n and more, uses all rows.",
+        help="Rows of the one sample that the whole run uses. 'off' (as in the paper's figures) "
+        "or n and more uses all rows.",
     )
 
     @property

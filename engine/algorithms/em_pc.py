@@ -66,8 +66,8 @@ class EMPCParameters(TwoForms):
         high=1e6,
         tuned=(2, 200),
         title="Planned rounds",
-        help="How many rounds, one a node and order, the strict budget is shared among; the run "
-        "ends with the last. 'auto' is three for each variable.",
+        help="The number of rounds that share the strict budget, one per node and order. The run "
+        "ends with the last one. 'auto' is three for each variable.",
         when={"guarantee": ("strict",)},
     )
 

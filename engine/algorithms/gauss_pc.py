@@ -54,8 +54,8 @@ class GaussPCParameters(NoisyTestParameters):
         high=1e9,
         tuned=(10, 1000),
         title="Planned tests",
-        help="How many tests the strict budget is shared among; the run ends with the last. 'auto' "
-        "is a guess from the number of variables.",
+        help="The number of tests that share the strict budget. The run ends with the last one. "
+        "'auto' is estimated from the number of variables.",
         when={"guarantee": ("strict",)},
     )
 

@@ -56,7 +56,7 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         tuned=(0.0, 3.0),
         title="Caution",
         help="How many standard deviations of the known noise are added to the penalty and to the "
-        "edge threshold. 0 adds nothing. Where the threshold is 'auto', columns are joined only if "
+        "edge threshold. 0 adds nothing. If the threshold is 'auto', columns are joined only if "
         "their covariance exceeds chance among all pairs, at any caution.",
     )
 

@@ -126,8 +126,10 @@ class MarginalPCParameters(PrivateParameters):
     threshold: float | str = again(
         PrivateParameters,
         "threshold",
-        help="An edge goes when the posterior probability of independence exceeds T ('auto' is ½). "
-        "It also goes when its columns show no more dependence than chance among all pairs.",
+        help="An edge is removed if the posterior probability of independence exceeds T ('auto' "
+        "is ½). "
+        "It is also removed if its columns show no more dependence than chance would among all "
+        "pairs.",
     )
     max_order: int | str = again(
         PrivateParameters, "max_order", high=10, help="The largest conditioning set; 'auto' is 3."

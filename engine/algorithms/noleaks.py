@@ -46,7 +46,7 @@ class NoleaksParameters(NoisyDescentParameters, PublishedForm):
         high=5_000,
         tuned=(20, 2_000),
         title="Gradients",
-        help="How many noisy gradients a strict run shares its total among.",
+        help="The number of noisy gradients that share the total of a strict run.",
         when={"guarantee": ("strict",)},
     )
 

@@ -55,8 +55,8 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
         high=0.5,
         tuned=(0.0, 0.1),
         title="Threshold tweak t",
-        help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
-        "dependent ones are examined needlessly. At most T.",
+        help="The sieve compares with T − t. A larger t (at most T) wrongly filters fewer "
+        "independent pairs, but more dependent pairs are examined needlessly.",
     )
     subsample: int | str = param(
         "best",

@@ -124,7 +124,7 @@ class Instrumented(Randomness):
         assert self._script is not None
         at = len(self.answers)
         if at >= len(self._script):
-            raise Diverged(f"it goes on after answer {at}, where the other run ends")
+            raise Diverged(f"it continues after answer {at}, but the other run ends")
         wanted = self._script[at]
         if wanted.event != event or wanted.exact.shape != exact.shape:
             raise Diverged(

@@ -20,7 +20,7 @@ RUNS = 200
 def audit_command(argv: Sequence[str]) -> int:
     """Attack the claims; print claimed and measured bounds as a table or JSON."""
     parser = Parser(
-        description="Attack the claims: many runs on neighbours that are hard, and replays.",
+        description="Attack the claims with many runs on hard neighbours and with replays.",
         example="audit --release release.json",
     )
     parser.add_argument(
@@ -33,7 +33,7 @@ def audit_command(argv: Sequence[str]) -> int:
         "--runs", type=at_least(4), default=RUNS, help="runs on each of two neighbours"
     )
     parser.add_argument(
-        "--out", metavar="FILE", help="the file of results: it keeps them, and reuses those it has"
+        "--out", metavar="FILE", help="the results file: keeps results and reuses existing ones"
     )
     add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)
@@ -97,8 +97,9 @@ def table(results: Sequence[CaseResult]) -> str:
     drawn = aligned(rows)
     note = (
         "measured: 99 % lower bound from runs alone. replay: largest change of a mechanism's exact "
-        "input over the sensitivity it paid for. injected: the smallest fault, in times of ε, that "
-        "the same attack finds in a copy that draws too little noise. A failed attack proves "
+        "input over the sensitivity it paid for. injected: the smallest fault, as a multiple of "
+        "ε, that the same attack finds in a copy that draws too little noise. A failed attack "
+        "proves "
         "nothing."
     )
     return "\n".join([*drawn, note])

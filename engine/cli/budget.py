@@ -32,7 +32,7 @@ def budget_command(argv: Sequence[str]) -> None:
     add_json_flag(show, "print one JSON array")
     recount = parser.add_subcommand(
         "Charge the saved releases that an older copy of the budgets lacks. If you have the newest "
-        "copy, put that back instead.",
+        "copy, restore it instead.",
         example="budget recount ward-7",
     )
     recount.add_argument("name", help="the closed budget")

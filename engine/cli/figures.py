@@ -68,14 +68,12 @@ def merge_command(argv: Sequence[str]) -> int:
     parser.add_argument("--out", required=True, metavar="FILE", help="a new file")
     args = parser.parse_args(argv)
     if len(args.studies) < 2 or Path(args.out).exists():
-        raise InputError(
-            f"Give two or more studies, and a new file for --out, which {args.out} must be."
-        )
+        raise InputError(f"Give two or more studies, and a new file for --out, not {args.out}.")
     runs = {run.key: run for path in args.studies for run in _runs(path)}
     for path in args.studies:
         if any(run.fixed() != replace(runs[run.key], dataset=run.dataset).fixed()
                for run in _runs(path)):  # fmt: skip
-            raise InputError(f"{path} and another study have two results of one run.")
+            raise InputError(f"{path} and another study have different results of the same run.")
     with ResultStore(args.out) as store:
         store.put(runs.values())
     print(f"{args.out}: {len(runs):,} runs of {len(args.studies)} studies.")

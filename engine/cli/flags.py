@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         if self._words is not None:  # the flags belong to a subcommand
             self._words.choices[self._given[0]].error(message)
         if message.endswith("expected one argument"):
-            message += " (one with a minus sign in front follows an equals sign: --bounds=-3,3)"
+            message += " (write a value below 0 with an equals sign: --bounds=-3,3)"
         known = re.findall(r"(?<!\S)--\w[\w-]*", self.format_help())
         flags = (word.partition("=")[0] for word in self._given if word.startswith("--"))
         strange = next((flag for flag in flags if flag not in known), None)
@@ -255,7 +255,7 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
     if not args.accept_unforeseen and any(u.asks for u in data.unforeseen_cells):
         raise InputError(
             "More than 5 % of a column's cells match no level and count as an answer: correct the "
-            "schema, or agree with --accept-unforeseen."
+            "schema, or accept them with --accept-unforeseen."
         )
     return data
 

@@ -30,14 +30,18 @@ def add_question_flags(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--values", metavar="NUMBERS", type=numbers,
-        help="a number per level of the outcome, with commas: its means are compared",
+        help="one number per level of the outcome, separated by commas: compares means",
     )  # fmt: skip
     group.add_argument(
         "--mean", action="store_true",
         help="compare means of the outcome by the schema's public numbers",
     )  # fmt: skip
-    group.add_argument("--before", metavar="COLUMNS", help="columns before the cause, with commas")
-    group.add_argument("--after", metavar="COLUMNS", help="columns after the cause, with commas")
+    group.add_argument(
+        "--before", metavar="COLUMNS", help="columns before the cause, separated by commas"
+    )
+    group.add_argument(
+        "--after", metavar="COLUMNS", help="columns after the cause, separated by commas"
+    )
     group.add_argument("--adjust", metavar="COLUMNS", help="the adjustment set, if you know it")
     group.add_argument(
         "--share", type=float, default=SHARE, help=f"share of the budget (default {SHARE})"
@@ -55,14 +59,16 @@ def questions_of(args: argparse.Namespace) -> Questions | None:
              if getattr(args, name) is not None]  # fmt: skip
     if args.questions is not None:
         if given or args.mean:
-            raise InputError("--questions takes no other flags of a question: write them in it.")
+            raise InputError(
+                "--questions takes no other flags of a question: write them in the JSON list."
+            )
         return load_questions(args.questions)
     if args.cause is None or args.outcome is None:
         if given:
             raise InputError("A question needs --cause and --outcome.")
         return None
     if (args.cause_level is None) != (args.reference is None):
-        raise InputError("--cause-level and --reference are given together.")
+        raise InputError("Give --cause-level and --reference together.")
     counted = args.outcome_level
     return Question(
         cause=args.cause,
@@ -85,5 +91,5 @@ def _order(args: argparse.Namespace) -> Knowledge | None:
         for text, flag in ((args.before, "--before"), (args.after, "--after"))
     )
     if args.outcome in before:
-        raise InputError("The outcome is not before the cause.")
+        raise InputError("The outcome cannot come before the cause.")
     return order_of_time(args.cause, args.outcome, before, after)

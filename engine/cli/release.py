@@ -206,7 +206,7 @@ def synthetic_command(argv: Sequence[str]) -> None:
     if out.suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise InputError("Synthetic rows are delimited text: give --out a name that ends in .csv.")
     if len(dict(args.do)) < len(args.do):
-        raise InputError("--do sets each column once.")
+        raise InputError("--do can set each column only once.")
     rows = args.rows or min(release.rows, MOST_ROWS)
     save(synthetic_csv(release, rows, args.seed, do=dict(args.do)), out)
     print(f"{out}: {rows:,} rows. {LABEL}")

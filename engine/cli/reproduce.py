@@ -16,7 +16,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
 
     parser = Parser(
         description="Reproduce a table or figure of the papers, with their numbers and ours; "
-        "'table' writes one page of all that a folder holds.",
+        "'table' writes one page from all results in a folder.",
         example="reproduce theorems --out papers",
     )
     parser.add_argument("name", help=", ".join(NAMES))

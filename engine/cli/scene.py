@@ -17,7 +17,7 @@ def scene_command(argv: Sequence[str]) -> int:
     """Write all repetitions on one dataset to the file that the opening page draws."""
     parser = Parser(
         description="Run some algorithms at forty values of epsilon, many times each, and write "
-        "what became of every pair of columns.",
+        "the result for every pair of columns.",
         example="scene --dataset cancer --n 2000 --algorithm marginal_pc --draws 1 "
         "--out cancer.json",
     )
@@ -25,8 +25,8 @@ def scene_command(argv: Sequence[str]) -> int:
     parser.add_argument("--n", type=int, default=100_000, help="rows")
     parser.add_argument("--algorithm", default=",".join(ALGORITHMS), help="with commas")
     parser.add_argument("--draws", type=at_least(1), default=DRAWS, help="draws at each epsilon")
-    parser.add_argument("--coarse", action="store_true", help="twelve values of epsilon alone")
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the scene is written")
+    parser.add_argument("--coarse", action="store_true", help="only twelve values of epsilon")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")
     args = parser.parse_args(argv)
     check_place(out := Path(args.out))
     keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS

@@ -69,7 +69,8 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the study: it keeps results, and reuses those it has (your own table is run again)",
+        help="the study: keeps results and reuses existing ones (runs on your own table are "
+        "repeated)",
     )
     parser.add_argument(
         "--target",

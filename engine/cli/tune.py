@@ -72,7 +72,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     )
     parser.add_argument("--search-seed", type=int, default=0, help="random seed of the search")
     parser.add_argument(
-        "--out", metavar="FILE", help="the study: it keeps runs, and reuses those it has"
+        "--out", metavar="FILE", help="the study: keeps runs and reuses existing ones"
     )
     where_flags(parser, workers=1)
     add_knowledge_flag(parser, ready=True)

@@ -95,9 +95,9 @@ class Column:
         for what, known in (("type", TYPES), ("part", (None, *PARTS)), ("take", (None, *TAKES))):
             if (value := getattr(self, what)) not in known:
                 words = ", ".join(filter(None, known))
-                yield f"has a {what} that is none of {words}: {show(value)}"
+                yield f"has a {what} that is not one of {words}: {show(value)}"
         if not isinstance(self.declared, bool):  # a JSON file may have another type
-            yield "is declared, or not: true or false"  # type: ignore[unreachable]
+            yield "is declared or not: give true or false"  # type: ignore[unreachable]
         codes = self.missing or ()
         if not all(_is_text(code) or _is_number(code) for code in codes):
             yield "has codes for missing values that are neither texts nor numbers"
@@ -304,7 +304,7 @@ class Dialect:
         for word in options:
             if word not in _WRITTEN:
                 raise InputError(
-                    f"A table is not read with {word!r}; what its columns hold is declared by a "
+                    f"A table is not read with {word!r}. Declare the levels of its columns in a "
                     "schema: Schema.draft(table).declare(...)."
                     f"{did_you_mean(word, [*_WRITTEN, 'schema', 'truth', 'name'])}"
                 )

@@ -245,7 +245,7 @@ def _why_out(
         form = _FORMATS[fits[0]]
         said = f" written as {form}" if form else ""
         said += f" (or {_FORMATS[fits[1]]})" if form and fits[1:] else ""
-        asked = 'of which the year or the month can be declared (part="year")'
+        asked = 'whose year or month can be declared (part="year")'
         return f"it is a date{said}, from {first} to {last}, {asked}", (first, last), form
     repeated = held > 1.5 * texts
     if numeric:  # consecutive rows with one value belong to one person
@@ -288,10 +288,12 @@ def _hints(
     for value, n in zip(values[odd], counts[odd], strict=True):
         far = max(low - value, value - high) > (high - low) / 4 or value < 0 <= low
         if n > 1 and far:
-            hints.append(f"{value:g} ({n:,} rows) lies apart from the rest: a code for missing?")
+            hints.append(
+                f"{value:g} ({n:,} rows) is far from the other values: a code for missing?"
+            )
     spread = len(values) > MAX_LEVELS and facts.most < facts.held / 10
     if facts.whole and spread and facts.held > 1.5 * len(values):
-        hints.append(f"up to {facts.most} rows have one value: a person's rows?")
+        hints.append(f"up to {facts.most} rows share one value: are they one person's?")
     return hints
 
 

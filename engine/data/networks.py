@@ -153,8 +153,8 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     """
     if not isinstance(name, str) or "/" in name or name.rpartition(".")[2] in _FILES:
         raise InputError(
-            "load_dataset draws rows of a bundled network by its name; your own table is read "
-            'by read_table(frame), or by its path: read_table("mine.csv").'
+            "load_dataset draws rows from a bundled network. Read your own table with "
+            'read_table(frame), or by its path: read_table("mine.csv").'
         )
     for what, value, least, most in (("n", n, 2, MAX_ROWS), ("seed", seed, 0, math.inf)):
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

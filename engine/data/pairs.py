@@ -75,8 +75,8 @@ def simulate_pair(
         if value not in known:
             hint = did_you_mean(value, known)
             raise InputError(
-                f"A simulated pair, as pair:cubic:uniform, has one of {', '.join(known)}; "
-                f"{show(value)} is none.{hint}"
+                f"A simulated pair, such as pair:cubic:uniform, has one of {', '.join(known)}; "
+                f"{show(value)} is not one.{hint}"
             )
     rng = stream("pair", seed)
     curve = curves[mechanism](np.linspace(-1.0, 1.0, 401))

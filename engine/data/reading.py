@@ -184,7 +184,9 @@ def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> 
             continue
         where = f"Line {number} of the edge list"
         if tetrad and len(cells) != 2:
-            raise DataError(f"{where} is not an arrow a --> b, as all edges of a true graph are.")
+            raise DataError(
+                f"{where} is not a directed edge a --> b, as all edges of a true graph must be."
+            )
         if len(cells) != 2 or not all(cells):
             raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
         if strange:

@@ -99,7 +99,7 @@ class Schema(metaclass=_Named):
         if len(set(names)) < len(names):
             raise InputError(f"The schema names column {show(repeated(names))} twice; delete one.")
         if self.rows is not None and (type(self.rows) is not int or self.rows < 2):
-            raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
+            raise InputError("The rows of a schema must be a whole number of at least 2.")
         for column in self.read_by:  # each with its codes for missing values
             if fault := _wrong_person(column, self.person):
                 raise InputError(f"The column {show(column.name)} {fault}.")

@@ -598,7 +598,7 @@ def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
         raise DataError("An array of data has rows and columns of numbers or words.")
     names = names or [f"X{j}" for j in range(array.shape[1])]
     if len(names) != array.shape[1]:
-        raise DataError(f"The array has {array.shape[1]} columns but the schema {len(names)}.")
+        raise DataError(f"The array has {array.shape[1]} columns but the schema has {len(names)}.")
     return pd.DataFrame(array, columns=list(names))
 
 

@@ -118,9 +118,9 @@ class Widths:
         told = f"{at} {self._effect} will be known to about {self._half(width)}"
         if width.most is None:
             return (
-                f"{told} if one adjustment set is enough. No width is promised, because the graph "
-                "chooses the sets: state the order of time, or name the set. "
-                "Fewer columns leave it fewer sets."
+                f"{told} if one adjustment set is enough. No width is guaranteed, because the "
+                f"sets depend on the graph. Declare the order of time, or name the set. Fewer "
+                f"columns leave fewer sets."
             )
         most = amount(width.most, self.in_unit)
         return f"{told}; in nine of ten releases to at most ± {most}{self._unit}."

@@ -8,8 +8,8 @@ from engine.percent import count, number, percent
 
 ASSUMPTION = "This assumes that no unmeasured column causes both, and that the edges are right."
 CUT = (
-    "An estimated chance lay below 0 or above 100 of 100 and is cut there; the difference is that "
-    "of the estimates before the cut."
+    "An estimated chance lay below 0 or above 100 of 100 and is clipped there. The difference "
+    "uses the estimates before clipping."
 )
 KNOWLEDGE = "Background knowledge costs no ε and may leave fewer graphs."
 UNTIMELY = (
@@ -146,8 +146,8 @@ def too_wide(cause: str, outcome: str, whole: Interval, asked: Contrast) -> str:
 def always_reversed(cause: str, outcome: str) -> str:
     """Say that every plausible graph leads from the outcome to the cause."""
     return (
-        f"In every plausible graph {outcome} is among the causes of {cause}, so no graph says what "
-        "to adjust for if it is not."
+        f"In every plausible graph {outcome} is among the causes of {cause}, so no graph shows an "
+        f"adjustment set for the other direction."
     )
 
 

@@ -37,7 +37,7 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     """
     d = len(skeleton)
     if d > MOST_COLUMNS:
-        raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
+        raise ValueError(f"All DAGs are listed for at most {MOST_COLUMNS} columns, not for {d}.")
     fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
     every: dict[bytes, Adjacency] = {}  # each acyclic orientation of the skeleton, once
     for order in permutations(range(d)):

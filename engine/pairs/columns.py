@@ -34,7 +34,8 @@ def pair_of(data: Dataset) -> Pair:
     """
     if data.d != 2:
         raise InputError(
-            f"Cause and effect are of two columns; these data have {data.d}, so choose two of them."
+            f"Cause and effect are decided between two columns. These data have {data.d}, so "
+            f"choose two of them."
         )
     if data.n < MIN_ROWS:
         raise InputError(f"Give at least {MIN_ROWS} rows to tell cause from effect, not {data.n}.")

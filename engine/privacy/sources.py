@@ -73,7 +73,7 @@ class NoiseSource(Randomness, ABC):
 
     def coin(self) -> bool:
         """Refuse, like every other stream."""
-        raise NotCovered("A release draws no coins; use marginal_pc.")
+        raise NotCovered("A release cannot draw coin flips; use marginal_pc.")
 
     def uniform(self, n: int) -> NDArray[np.float64]:
         """Refuse, like every other stream."""
@@ -167,7 +167,7 @@ class Replay(NoiseSource):
     ) -> NDArray[np.float64]:
         """Return the next release if it is the requested one."""
         if not self._left:
-            raise InputError("The file lacks a release that its algorithm makes.")
+            raise InputError("The file lacks a measurement that its algorithm makes.")
         found = self._left.pop(0)
         stated, asked = (found.sensitivity, found.sigma), (sensitivity, sigma)
         # The sensitivity covers rounding, which grows with the rows: one more row changes it by a
@@ -176,7 +176,7 @@ class Replay(NoiseSource):
         same = same and math.isclose(stated[1], asked[1], rel_tol=1e-9)
         if not same or found.grid != grid_of(sigma) or len(found.steps) != exact.size:
             raise InputError(
-                f"A release of the file has sensitivity {stated[0]:.13g} and noise "
+                f"A measurement of the file has sensitivity {stated[0]:.13g} and noise "
                 f"{stated[1]:.13g}; its algorithm makes one of {asked[0]:.13g} and {asked[1]:.13g}."
             )
         return found.values.reshape(exact.shape)

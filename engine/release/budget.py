@@ -281,7 +281,7 @@ class Budgets:
             row = "SELECT digest FROM charges WHERE id = ? AND name = ?"
             ((noted,),) = connection.execute(row, (charge, release.name)).fetchall() or [("",)]
             if noted not in (None, found) or any(one != path for one in self._files(charge)):
-                raise InputError(f"The charge {charge} has no release to come in {self.path}.")
+                raise InputError(f"The charge {charge} has no unfinished release in {self.path}.")
             self._refuse_closed(connection, release.name)
             try:
                 for place, text in texts.items():
@@ -290,7 +290,7 @@ class Budgets:
                     if not place.exists():
                         save(text, place)
             except OSError as error:
-                raise InputError(f"The release could not be kept: {error.strerror}.") from None
+                raise InputError(f"The release could not be saved: {error.strerror}.") from None
             note = "UPDATE charges SET request = NULL, digest = ? WHERE id = ?"
             connection.execute(note, (found, charge))
             connection.execute("DELETE FROM drawn WHERE charge = ?", (charge,))
@@ -344,7 +344,7 @@ class Budgets:
         try:
             return path.stem, path.read_text("utf-8"), path.with_suffix(".html").read_text("utf-8")
         except (OSError, ValueError):
-            raise InputError(f"The kept release {path.stem} cannot be read.") from None
+            raise InputError(f"The saved release {path.stem} cannot be read.") from None
 
     def left_over(self) -> list[str]:
         """List version 1 files with tables of unknown origin."""
@@ -385,10 +385,10 @@ class Budgets:
             return ""
         many = f" and {len(stems) - 1} more" if len(stems) > 1 else ""
         return (
-            f"Budget {name!r} is closed: the release {stems[0]}{many} is kept, but {self.path} "
-            "has no charge for it and so is an older copy. Put the newest copy back, or charge "
-            f"what is kept: engine budget recount {shlex.quote(name)}. Never put back an "
-            "older copy of the kept releases as well, because then ε is granted twice."
+            f"Budget {name!r} is closed: the release {stems[0]}{many} is saved, but {self.path} "
+            f"has no charge for it, so it is an older copy. Restore the newest copy, or charge "
+            f"the saved releases: engine budget recount {shlex.quote(name)}. Do not restore an "
+            f"older copy of the saved releases as well, because ε would then be granted twice."
         )
 
     @contextmanager
@@ -503,7 +503,7 @@ def _bind(connection: sqlite3.Connection, budget: Budget, rows: int, names: Sequ
         raise InputError(
             f"Budget {budget.name!r} belongs to a table of {budget.rows:,} records with the "
             f"columns {', '.join(budget.columns[:6])}{' …' * (len(budget.columns) > 6)}"
-            "; other records need a budget of another name."
+            "; other records need a budget with another name."
         )
     table = (budget.name, rows, json.dumps(names))
     connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", table)
@@ -514,8 +514,8 @@ def _drawn(connection: sqlite3.Connection, charge: str) -> list[str]:
     row = "SELECT 1 FROM charges WHERE id = ? AND request IS NOT NULL"
     if connection.execute(row, (charge,)).fetchone() is None:
         raise InputError(
-            f"No release of the charge {charge} waits to be ended: it has ended by now, or the "
-            "file of budgets is another copy."
+            f"The charge {charge} has no unfinished release: it has finished by now, or this is "
+            f"another copy of the budgets."
         )
     rows = "SELECT released FROM drawn WHERE charge = ? ORDER BY place"
     return [text for (text,) in connection.execute(rows, (charge,))]

@@ -194,7 +194,7 @@ def _checked(release: Release, late: Monitor) -> Checked:
     if release.parts:
         made = assembled(release.parts, release.applied)
         if any(getattr(made, field) != getattr(release, field) for field in _STATED):
-            raise InputError("The combined file states something else than its releases do.")
+            raise InputError("The combined file contradicts its releases.")
         parts = [checked(part, late) for part in release.parts]
         if release.rests_on != VOUCHED and (said := _same_people(release.parts, parts)):
             raise InputError(said)
@@ -303,9 +303,7 @@ def _ending() -> Iterator[None]:
         with one_thread():
             yield
     except (np.linalg.LinAlgError, ArithmeticError):
-        raise InputError(
-            "The algorithm does not come to an end with the release's numbers."
-        ) from None
+        raise InputError("The algorithm does not finish with the release's numbers.") from None
 
 
 _alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # tolerates rounding of printed digits
@@ -375,7 +373,8 @@ def combined(
     made = assembled(parts, next(iter(known), None) if knowledge is None else knowledge)
     if knowledge is None and any(each != known[0] for each in known):
         raise InputError(
-            "The releases state different knowledge of the causes; give the one that holds for all."
+            "The releases have different background knowledge; give the knowledge that is valid "
+            "for all."
         )
     found = [checked(part) for part in parts]
     if said := _same_people(parts, found):
@@ -402,8 +401,8 @@ def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
                 f"{show(parts[i].name)} and {show(parts[j].name)} look like the same people: "
                 "releases of different people are this alike with a probability of at most "
                 f"{p:.1g}. If you know that each person is in one of them only, declare it: "
-                "combine --different-people, in Python different_people=True, or the box on the "
-                "page."
+                "use combine --different-people, in Python different_people=True, or the box on "
+                "the page."
             )
     return ""
 
@@ -428,7 +427,9 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
                     "Combine releases of one schema and one search."
                 )
         if same_noise(one, other):
-            raise InputError(f"{pair} are one release or a copy, so people would be counted twice.")
+            raise InputError(
+                f"{pair} are the same release or a copy of it, so people would be counted twice."
+            )
     if applied is not None:
         check_names(applied, parts[0].names)
     best = max(parts, key=lambda part: part.total.epsilon)
@@ -450,7 +451,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
 
 def _facts(release: Release) -> dict[str, Any]:
     """Return, by name, the facts in which combined releases must agree."""
-    found = {"their columns": release.names, "who a person is": release.schema.person}
+    found = {"their columns": release.names, "the column of persons": release.schema.person}
     for column in release.schema.columns:
         found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
     asked = {k: v for k, v in release.params.items() if k not in ("epsilon", "delta")}
@@ -518,6 +519,6 @@ def attack_release(
 def verdict(found: Finding) -> str:
     """Return the result of the attack in one sentence."""
     if found.pairs == 0:
-        return "Stopped before the first pair of neighbours: nothing is said of the file."
+        return "Stopped before the first pair of neighbours, so there is no verdict on the file."
     said = "Not refuted" if found.passed else "REFUTED"
-    return f"{said} by {found.pairs} pairs of neighbours under the file's own answers."
+    return f"{said} by {found.pairs} pairs of neighbours with the answers of the file."

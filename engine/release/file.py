@@ -205,7 +205,9 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(most + 1)
     except (OSError, TypeError, ValueError):
-        raise InputError(f"There is no file to read at {show(str(path))}; check it.") from None
+        raise InputError(
+            f"There is no file to read at {show(str(path))}; check the path."
+        ) from None
 
 
 def loads(raw: bytes) -> Release:
@@ -231,7 +233,8 @@ def loads(raw: bytes) -> Release:
         raise InputError("The file was modified: its digest does not match.")
     if not same:
         raise InputError(
-            "The release is not laid out as this program writes it; ask for the file again."
+            "The layout of the release is not the one that this program writes; ask for the file "
+            "again."
         )
     return release
 
@@ -239,11 +242,13 @@ def loads(raw: bytes) -> Release:
 def parse(content: Any) -> Release:
     """Return a release from its JSON value; raises InputError, ValueError, KeyError or similar."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
+        raise InputError(f'This is not a release: its JSON needs "format": "{FORMAT}".')
     if content.get("version") not in (VERSION, DERIVED, ASKED):
         raise InputError(f"This program reads versions {VERSION} to {ASKED} of a release file.")
     if content["algorithm"] != ALGORITHM:
-        raise InputError(f"A release is one of {ALGORITHM}; {show(content['algorithm'])} is none.")
+        raise InputError(
+            f"A release is made by {ALGORITHM}; {show(content['algorithm'])} cannot make one."
+        )
     schema = parse_schema(content.get("schema"))
     if schema.waiting:
         raise InputError("Invalid release: its schema was not declared.")

@@ -197,7 +197,9 @@ class BudgetedRelease:
     def answers(self) -> tuple[Effect, ...]:
         """Answers to the stored questions; raises InputError if there are none."""
         if not self.release.schema.questions:
-            raise InputError("This release was made for no question; name a cause and an outcome.")
+            raise InputError(
+                "This release was made without a question; name a cause and an outcome."
+            )
         return answers(self.release)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
@@ -298,7 +300,7 @@ CHARGED = "charged"  # phrase for a monitor once the charge is on disk
 def is_kept(id_: str) -> str:
     """Say where a saved release is."""
     return (
-        f"The release is kept: engine release --again {id_} --out FILE writes it without another "
+        f"The release is saved: engine release --again {id_} --out FILE writes it without another "
         "charge."
     )
 
@@ -348,8 +350,8 @@ class Budget:
         for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
             if said is not None and books.amount(said) != total:
                 raise InputError(
-                    f"Budget {name!r} has the total {what} = {total:g}, which is never changed to "
-                    f"{show(said)}; leave it out, or give another name."
+                    f"Budget {name!r} has the total {what} = {total:g}, which cannot be changed "
+                    f"to {show(said)}; leave it out, or give another name."
                 )
         self.name = name
 
@@ -442,11 +444,11 @@ class Budget:
         unfinished = self._book.show(self.name).unfinished
         if not unfinished:
             left = "".join(
-                f" {name} was left by an older version, which did not note whose tables it holds: "
-                "it is not used."
+                f" {name} is from an older version, which did not record whose tables it holds, "
+                "so it is not used."
                 for name in self._book.left_over()
             )
-            raise InputError(f"No release of budget {self.name!r} waits to be ended.{left}")
+            raise InputError(f"Budget {self.name!r} has no interrupted release.{left}")
         charge = list(unfinished)[-1]
         asked = Request.parse(unfinished[charge])
         if (asked.rows, asked.schema.columns) != (table.n, getattr(table.schema, "columns", ())):
@@ -542,7 +544,7 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
     if isinstance(schema, Schema) and schema.waiting:
         raise InputError(
             f"The levels of {cut(', '.join(schema.waiting))} were found in the data and are not "
-            "public: declare it (schema.declare), or leave the column out (schema.keep)."
+            f"public: declare them (schema.declare), or leave the columns out (schema.keep)."
         )
     # local import: recipients of a release need no readers
     from engine.data.reading import as_dataset

@@ -38,9 +38,9 @@ def own_folder(path: Path) -> Path:
 def check_place(path: Path) -> None:
     """Raise InputError, before any charge, if a new file could not be written."""
     if path.is_dir() or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
-        raise InputError(f"{str(path)!r} is no place for a file, or one that cannot be written to.")
+        raise InputError(f"No file can be written at {str(path)!r}; give another path.")
     if os.path.lexists(path):
-        raise InputError(f"There is a file {str(path)!r} already, and none is overwritten.")
+        raise InputError(f"The file {str(path)!r} exists already and is not overwritten.")
 
 
 def page_of(out: Path) -> Path:
@@ -66,7 +66,7 @@ def save(text: str, path: Path) -> None:
             _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         raise InputError(
-            f"There is a file {str(path)!r} by now, and none is overwritten."
+            f"The file {str(path)!r} was created meanwhile and is not overwritten."
         ) from None
     finally:
         os.unlink(fresh)

@@ -47,13 +47,13 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
             if not place.exists():
                 raise
     if os.name == "posix" and place.stat().st_mode & 0o077:
-        raise InputError(f"The key {place} can be read by others; take their rights away.")
+        raise InputError(f"The key {place} can be read by others; remove their permissions.")
     try:
         found = pem.load_pem_private_key(read_bytes(place, _MOST_BYTES), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         found = None
     if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{place} holds no Ed25519 key; restore it or move it away.")
+        raise InputError(f"{place} does not contain an Ed25519 key; restore it or move it away.")
     return found
 
 
@@ -117,8 +117,8 @@ def verify(release: Release, key: str | None = None) -> None:
         signer.verify(bytes.fromhex(made.value), _message(release))
     except (InvalidSignature, ValueError):
         raise InputError(
-            "The signature is not one of this release by its key: the file is damaged or was "
-            "changed; ask for it again."
+            "The signature does not match this release and its key: the file is damaged or was "
+            "changed. Ask for it again."
         ) from None
 
 
@@ -129,7 +129,7 @@ def verify_page(release: Release, page: bytes) -> None:
     """
     if page != to_html(release).encode():
         raise InputError(
-            "The page does not follow from this release: it was changed, it is another release's, "
-            "or another version of this program wrote it. Derive it again: "
+            "The page does not match this release: it was changed, belongs to another release, or "
+            "was written by another version of this program. Derive it again: "
             "load_release(FILE).save(NEWFILE) writes the file and its page."
         )

@@ -93,8 +93,9 @@ WORDS = {  # title and text per step; the graph and the dots match them
     "guessing": (
         "Can an attacker tell?",
         "An attacker knows all other records and guesses: A or B? By chance 50 of 100 guesses are "
-        "right. At ε = {epsilon:g} even the best attacker is right at most {right} times. This is "
-        "promised to every patient. A smaller ε brings the number nearer to 50: move it.",
+        "right. At ε = {epsilon:g} even the best attacker is right at most {right} times. This "
+        "guarantee is the same for every patient. Move ε: a smaller ε brings the number nearer to "
+        "50.",
     ),
     "budget": (
         "Many questions, one budget",
@@ -114,7 +115,8 @@ WORDS = {  # title and text per step; the graph and the dots match them
         "{many} hospitals with {patients:,} patients each add noise to their tables of counts, at "
         "ε = {shared:g}, and share only these. One hospital finds {seen[0]:.1f} of {true} links on "
         "average, and {false[0]:.1f} false ones. All together find {seen[1]:.1f}, and "
-        "{false[1]:.1f} false ones. No record leaves its hospital. Nobody may be a patient of two.",
+        "{false[1]:.1f} false ones. No record leaves its hospital. No patient may be in two "
+        "hospitals.",
     ),
     "limits": (
         "Limits",

@@ -142,7 +142,7 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
         >>> detectability(10_000, 8, [1.0])
         ''
         >>> detectability(10_000, 20, [0.1, 1.0])[:60]
-        'With 10,000 rows, 20 columns and ε = 0.1 little is to be had'
+        'With 10,000 rows, 20 columns and ε = 0.1 little can be found'
     """
     if rows < 2 or columns < 2:
         return ""
@@ -154,9 +154,9 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     which = f"only links above a correlation of {least:.1f}" if least < 1 else "no link"
     these = ", ".join(map(number, bad))
     return (
-        f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
-        "would surely stand out of the noise, and on no network tried did a method average "
-        f"skeleton F1 {UNREACHED:g} there. {remedies(rows, columns, bad[-1], delta)}"
+        f"With {rows:,} rows, {columns} columns and ε = {these} {amount} can be found: {which} "
+        "would clearly exceed the noise. There no method reached an average skeleton F1 of "
+        f"{UNREACHED:g} on any network tried. {remedies(rows, columns, bad[-1], delta)}"
     )
 
 
@@ -232,9 +232,9 @@ def unworkable(
         )
         if DEVIATIONS * noise > HIDDEN * largest:
             found[key, shape] = (
-                f"{chosen.title} cannot work here: shared among the tests that {columns} "
-                f"columns may need, ε = {number(epsilon)} is so little that {of_it}. "
-                "Take fewer columns, a larger ε or Marginal PC, which pays once for all pairs."
+                f"{chosen.title} cannot work here. The tests that {columns} columns may need "
+                f"share ε = {number(epsilon)}, so {of_it}. Use fewer columns, a larger ε or Marginal "
+                "PC, which pays once for all pairs."
             )
     return list(dict.fromkeys(found.values()))
 

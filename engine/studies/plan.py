@@ -171,7 +171,7 @@ class PlanRequest:
     def __post_init__(self) -> None:
         columns = len(self.names)
         if columns < 2 or columns != len(self.levels):
-            raise InputError("A plan needs two columns or more, each with its levels.")
+            raise InputError("A forecast needs at least two columns, each with its levels.")
         for name, value, low, most in (
             ("rows", self.rows, 2, MOST_ROWS),
             ("links", 1 if self.links is None else self.links, 1, math.comb(columns, 2)),
@@ -236,7 +236,7 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
         return [key for key in own if "strict" in algorithm(key).guarantees]
     for key in keys:
         if "strict" not in algorithm(key).guarantees or algorithm(key).columns is not None:
-            raise InputError(f"A plan is for strict runs on all columns; {key} has none.")
+            raise InputError(f"A forecast covers strict runs on all columns; {key} has none.")
     return list(keys)
 
 
@@ -348,8 +348,8 @@ class Plan:
             return "Stopped before the first network was finished."
         if all(f.unknown for f in self.forecasts):
             return (
-                f"Nothing can be said: every band of F1 is wider than {WIDE:g}. State how many "
-                "links you expect and how strong they are, or ask for more rows."
+                f"No forecast is possible: every band of F1 is wider than {WIDE:g}. Declare how "
+                f"many links you expect and how strong they are, or use more rows."
             )
         reached = epsilon_range(self.forecasts, self.target)
         if reached.may is not None:
@@ -513,14 +513,14 @@ def plan(
     if isinstance(schema, Schema):
         n = schema.rows if rows is None else rows
         if n is None:
-            raise InputError("Say how many records there are: rows=3000, a whole number.")
+            raise InputError("Give the number of records as a whole number: rows=3000.")
         request = PlanRequest(schema.names, schema.levels, n, links, strength)
         schema = schema.asked(question)
         question = schema.questions
     elif isinstance(schema, PlanRequest):
         request = schema
     else:
-        raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
+        raise InputError("A forecast needs a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [float(e) if isinstance(e, int) else e for e in np.atleast_1d(epsilon).tolist()]
     known = schema.knowledge if isinstance(schema, Schema) else None

@@ -82,7 +82,7 @@ def make_scene(
         ((1, 2, 10), [1.0])
     """
     if data.truth is None or not data.public:
-        raise InputError("A scene counts against a known graph: choose a bundled network.")
+        raise InputError("A scene compares with a known graph: choose a bundled network.")
     if not 2 <= data.d <= MOST_COLUMNS:
         raise InputError(f"A scene draws 2 to {MOST_COLUMNS} columns; {data.name} has {data.d}.")
     shape = (len(epsilons), draws, math.comb(data.d, 2))
@@ -153,6 +153,8 @@ def kept_scenes() -> tuple[str, ...]:
 def kept_scene(name: str) -> dict[str, Any]:
     """Load the bundled scene of a benchmark network, as JSON types."""
     if name not in kept_scenes():
-        raise InputError(f"No scene of {name} is kept; make one: engine scene --dataset {name}.")
+        raise InputError(
+            f"There is no saved scene of {name}; make one: engine scene --dataset {name}."
+        )
     found: dict[str, Any] = json.loads((_KEPT / f"{name}.json").read_text(encoding="utf-8"))
     return found

@@ -203,7 +203,7 @@ class _Sweep:
             gone = type(error).__name__ in _GONE
             if not gone or pool.lost > MOST_LOST:
                 reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-                why = "Workers ended again and again, for want of memory perhaps"
+                why = "Workers ended repeatedly, perhaps because memory ran out"
                 raise WorkerError(
                     f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}."
                 ) from error
@@ -347,7 +347,7 @@ def _run_batch(trials: list[Trial], data: Dataset | None) -> Batch | None:
     if trials[0].version != __version__:
         raise InputError(
             f"A worker runs engine {__version__}, the study {trials[0].version}; "
-            "give both the same code."
+            "install the same version for both."
         )
     with _one_at_a_time:
         met = _met.pop(trials[0].fingerprint, data)

@@ -26,7 +26,7 @@ THRESHOLD = 0.1  # for the p-value
 def strict_score(data: Dataset) -> NoisyScore:
     """Return the strict |z| of Kendall's tau, as a private run computes it; public data only."""
     if not data.public:
-        raise InputError("Exact scores are shown for public data alone.")
+        raise InputError("Exact scores are shown for public data only.")
     return NoisyScore(data, PrivPCParameters(statistic="kendall", threshold=THRESHOLD), "z")
 
 

@@ -69,7 +69,7 @@ def purses(
 ) -> list[Purse]:
     """Trace the coins of one strict run per epsilon, with one seed; public data only."""
     if not data.public:
-        raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
+        raise InputError("Every run spends ε, so this comparison is shown on bundled data only.")
     return [
         purse(run(key, data, seed=seed, epsilon=epsilon, guarantee="strict", **values))
         for epsilon in epsilons

@@ -33,7 +33,7 @@ def effects(
 
     ``first`` is the pair to begin with.
     """
-    titles = {"cause": "If everyone had another …", "effect": "… what becomes of"}
+    titles = {"cause": "Cause", "effect": "Outcome"}
     cause, effect = (
         column.selectbox(title, names, list(names).index(at), key=f"{key}-{word}")
         for column, (word, title), at in zip(st.columns(2), titles.items(), first, strict=True)
@@ -55,7 +55,7 @@ def how_much(result: RunResult, key: str) -> None:
     found = result.diagnostics.effects()
     if found is None or not result.skeleton:
         return
-    box = st.expander("How much? Effects", key=f"{key}-effects", on_change="rerun")
+    box = st.expander("Causal effects", key=f"{key}-effects", on_change="rerun")
     if box.open:
         with box:
             arrows = sorted((a, b) for a, b in result.cpdag.edges if (b, a) not in result.cpdag)
@@ -115,7 +115,8 @@ def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
     mine = found.cause_levels
     high, low = (float(risks[mine.index(at)]) for at in (found.level, found.reference))
     return (
-        f"The network's own tables: {of_hundred(high)} of 100 and {of_hundred(low)} of 100, a "
+        f"By the network's probability tables: {of_hundred(high)} of 100 and {of_hundred(low)} of "
+        f"100, a "
         f"difference of {of_hundred(high - low)}."
     )
 

@@ -142,7 +142,7 @@ def comparison(
         )
         more()
         if words := widths(result):
-            number = "The pointer on a line shows the number."
+            number = "Point at an edge to see its number."
             st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))

@@ -188,11 +188,13 @@ def widths(result: RunResult) -> str:
     known = strengths(result)
     if known is None or known.column == WEIGHT:
         return (
-            "" if known is None else "Line width: the edge's weight in the linear model, by size."
+            ""
+            if known is None
+            else "Line width shows the size of the edge's weight in the linear model."
         )
     words = (
-        "Line width and opacity: the edge confidence, how often edges with such evidence are real "
-        "on random networks."
+        "Line width and opacity show the edge confidence: the share of edges with the same "
+        "evidence that are real on random networks."
     )
     if known.arrows:
         lines = len(doubtful(result))

@@ -45,7 +45,7 @@ def steps_of(result: RunResult, before: Sequence[LossStep]) -> list[Step]:
     if counts is None:
         return []
     private = algorithm(result.algorithm).private
-    last = "with the noise of this privacy: this result" if private else "in this result"
+    last = "with noise: this result" if private else "in this result"
     searches = [
         *((s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before),
         (counts, last),
@@ -95,7 +95,7 @@ _STEPS = {
     kinds.BLOCKS: "{test} block by block",
     kinds.TABLES: "Marginal PC's test on exact tables",
     kinds.SOLVER: "NOTEARS",
-    kinds.DESCENT: "this method's own descent",
+    kinds.DESCENT: "this method's descent",
 }
 
 

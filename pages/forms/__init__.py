@@ -143,7 +143,7 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
         said = "Guaranteed for the whole run: the attacker is right at most "
         said += f"{guesses(epsilon)} times in 100 (δ = {number(delta)})."
     if n and isinstance(delta, int | float) and delta * n >= 1:
-        said += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
+        said += f" δ is not below 1/n = {number(1 / n)}: whole rows may be exposed."
     return said
 
 

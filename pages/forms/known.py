@@ -24,15 +24,15 @@ from pages.shell.task import OPEN
 _BOARD, _PROBLEM = "known-board", "known-problem"
 _USES = {
     FULL: "Tests and directions: fewer tests, but a false tier costs links",
-    ORIENTS: "Only turn links: a false tier costs none, but gets as many arrows wrong",
+    ORIENTS: "Directions only: a false tier costs no links, but as many arrows are wrong",
 }
 # Marginal PC at ε = 1 (research/knowledge.md): of 100 arrows on true links, so many point
 # the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
 WRONG, LOST = {"none": 4, FULL: 14, ORIENTS: 14}, 5
 _FALSE_TIER = (
-    f"One false tier, measured: {WRONG[FULL]} of 100 arrows are wrong, and {WRONG[ORIENTS]} where "
-    f"it only turns links; without any tiers {WRONG['none']}. Used in full it costs {LOST} points "
-    "of skeleton F1, else none. Leave a column of which you are not sure in no tier."
+    f"One false tier, measured: {WRONG[FULL]} of 100 arrows were wrong, and {WRONG[ORIENTS]} with "
+    f"directions only. Without tiers it was {WRONG['none']}. With tests and directions it also "
+    f"cost {LOST} points of skeleton F1. If you are not sure about a column, leave it in no tier."
 )
 PUBLIC = (
     "Background knowledge that you declare, not read from the rows. It is public, costs no ε, and "
@@ -53,7 +53,7 @@ def known_dialog(data: Dataset) -> None:
                 key = f"known-{name}"
                 st.button(name.capitalize(), key=key, on_click=_keep, args=(true,))
     use = st.radio(
-        "How it is used",
+        "Use it for",
         list(_USES),
         index=list(_USES).index(known.use),
         format_func=_USES.__getitem__,

@@ -40,10 +40,10 @@ def orders_view(now: Tour) -> None:
     with left:
         _distances(now)
     with right:
-        st.markdown("**What CURATE gives each order: drag its margins**")
+        st.markdown("**CURATE's budget for each order: drag the margins**")
         content = plans(now.data, now.epsilon, d["beta1"], d["beta2"], now.dataset)
         if content is None:
-            st.info("The total is too small for a plan. Raise ε.")
+            st.info("The total is too small for a budget allocation. Raise ε.")
         else:
             mount("plan", content, "learn-plan-scene", frame=partial(_rested, d))
 
@@ -65,8 +65,8 @@ def _distances(now: Tour) -> None:
     flips = ", ".join(f"{percent(s.flips)} at order {s.order}" for s in lines)
     st.caption(
         f"With ε = {text.number(now.epsilon)} (strict) shared equally among {asked.ci_tests} "
-        f"tests, noise would take away a real link in {flips}. A link wrongly kept at order 0 is "
-        "asked about again in every later order: an early mistake costs budget too."
+        f"tests, noise would remove a real link in {flips}. A link that order 0 wrongly keeps is "
+        f"tested again at every later order, so an early mistake also costs budget."
     )
 
 

@@ -51,10 +51,11 @@ def noise_view(now: Tour) -> None:
         test = noisy_test(now.dataset, query(now.dataset, x, y), EACH)
         st.markdown(
             f"The link between **{plain(now.titles[x])}** and **{plain(now.titles[y])}** has "
-            f"strength **{number(test.exact)}** (the test statistic, Kendall's). Below the "
-            f"threshold T = {number(test.level)} it goes. One person can change the strength by at "
-            f"most {number(test.sensitivity)} (the sensitivity). The noise has that scale divided "
-            "by ε. Drag the strength, or ε: how many dots fall on the other side?"
+            f"strength **{number(test.exact)}** (the test statistic, Kendall's). A link below the "
+            f"threshold T = {number(test.level)} is removed. One person can change the strength "
+            f"by at "
+            f"most {number(test.sensitivity)} (the sensitivity). The scale of the noise is this "
+            f"number divided by ε. Drag the strength or ε. How many dots fall on the other side?"
         )
     with right:
         names = ("level", "sensitivity", "epsilon")
@@ -94,9 +95,10 @@ def bound_view(now: Tour) -> None:
         change = abs(found.p[0] - found.p[1])
         st.markdown(
             "At first one column is constant in the large stratum, so the published test skips "
-            "those rows. **Drag the record** to x = 1 there: now they all count. It moves p by "
+            "those rows. **Drag the record** to x = 1 there, and they all count. This moves p by "
             f"**{number(change)}**, **{number(change / claimed)} times** the change that the "
-            f"noise covers. The **strict** form counts every stratum always: its proved bound is "
+            f"noise covers. The **strict** form always counts every stratum, and its proven bound "
+            f"is "
             f"{number(found.bound)}."
         )
         st.caption(" · ".join(f"{name}: {number(v)}" for name, v in found.claims.items()))

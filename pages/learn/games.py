@@ -290,6 +290,6 @@ def score(room: Room) -> str:
     spread = f"{low}" if low == high else f"{low} to {high}"
     return (
         f"The class was right on <b>{right} of {len(chances)}</b> outputs. In the long run the "
-        f"best guesser is right {percent(mean, 1)} of the time. After {len(chances)}, luck "
-        f"explains {spread} right answers in 9 of 10 classes."
+        f"best guesser is right {percent(mean, 1)} of the time. After {len(chances)}, 9 of 10 "
+        f"classes get {spread} right by luck."
     )

@@ -14,7 +14,7 @@ from pages.draw.scene import given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
-WAITING = "Before any coin is spent: the links that perfect tests find. Runs are made …"
+WAITING = "These are the links that perfect tests find. The private runs are being made …"
 ONCE = "marginal_pc"  # spends all coins before its first test
 
 

@@ -73,7 +73,7 @@ def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
     assert data.truth is not None
     pairs = sorted(data.truth.edges)
     chosen = st.selectbox(
-        "A question, and its price", pairs, key=f"learn-question-{now.data}",
+        "How precise would one answer be?", pairs, key=f"learn-question-{now.data}",
         format_func=lambda pair: f"How much does {titles[pair[0]]} change {titles[pair[1]]}?",
     )  # fmt: skip
     asked = Question(cause=titles[chosen[0]], outcome=titles[chosen[1]], adjust=())

@@ -21,8 +21,8 @@ from pages.shell.settings import bundled
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"
 _BEFORE = (
-    "These are the data as they are. A shuffle reorders each column separately: the columns are "
-    "then independent, and every link is a false positive."
+    "The data are not shuffled yet. A shuffle reorders each column separately. The columns are "
+    "then independent, so every link is a false positive."
 )
 
 

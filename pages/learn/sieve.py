@@ -38,7 +38,10 @@ class Fields(Parameters):
     guarantee: str = param("strict", "Sensitivity", choices=("strict", "published"))
     scale: str = param("p", "Score", choices=("p", "z"))
     round: float = param(
-        1.0, "ε of one round", among=_ROUNDS, help="Half for the sieve, half for the examine."
+        1.0,
+        "ε of one round",
+        among=_ROUNDS,
+        help="One half pays for the sieve, the other for the examined questions.",
     )
     threshold: float = param(0.1, "Threshold T (a p-value)", low=0.01, high=0.3, step=0.01)
     tweak: float = param(0.02, "Tweak t", low=0.0, high=0.06, step=0.005)
@@ -56,8 +59,9 @@ def sieve_view(now: Tour) -> None:
     asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
     st.markdown(
         f"Priv-PC's run at ε = {number(now.epsilon)} asked **{asked:,}** questions. The sieve "
-        f"answered **{asked - examined:,}**; **{examined:,}** were examined. A separate answer for "
-        f"each would split ε {asked:,} times; here each “perhaps independent” takes one share."
+        f"answered **{asked - examined:,}**; **{examined:,}** were examined. Separate "
+        f"noisy answers would split ε {asked:,} times. Here each “perhaps independent” takes one "
+        "share."
     )
     with st.expander("The sieve's test", key="learn-theorem"):
         parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")

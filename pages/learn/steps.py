@@ -51,8 +51,8 @@ STEPS = (
         "search",
         "Search",
         "The search: begin with every link, then remove links by tests",
-        "A test asks: do these two still go together once others are known? If not, the link goes. "
-        "Order 0 conditions on nothing, order 1 on one variable, and so on.",
+        "A test asks: do these two still go together once others are known? If not, the link is "
+        "removed. Order 0 tests the pair alone, order 1 conditions on one variable, and so on.",
         "Priv-PC, appendix A, Algorithm 3; Spirtes, Glymour and Scheines.",
         search_view,
     ),
@@ -61,8 +61,8 @@ STEPS = (
         "Noise",
         "Noise on one test",
         "A private run sees the strength of each link with noise. The noise is wide enough to hide "
-        "any one person. Far from the threshold nothing changes. Near it, noise decides. Lower ε: "
-        "the dots spread.",
+        "any one person. Far from the threshold nothing changes. Near it, noise decides. Lower ε, "
+        "and the dots spread.",
         "Priv-PC, sections 2.1 and 3.3; research/theory/privacy_proofs.md.",
         noise_view,
     ),
@@ -71,14 +71,14 @@ STEPS = (
         "Draw again",
         "Same data, new noise: a different graph each time",
         "Each picture is one private run. A real analyst gets one of them, and cannot know which.",
-        "Priv-PC, section 4 repeats every run for the same reason.",
+        "Priv-PC, section 4, which repeats every run for the same reason.",
         draws_view,
         under="noise",
     ),
     Step(
         "person",
         "One person",
-        "The promise: replace one person, and the output hardly changes",
+        "The guarantee: replace one person, and the output hardly changes",
         "Change one person's answer. A coin picks one of the two tables, and its noisy output is "
         "released. Guess the table. Differential privacy limits how often anyone can be right.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
@@ -98,9 +98,9 @@ STEPS = (
     Step(
         "orders",
         "Later orders",
-        "Later orders see less, so the first ones deserve more",
-        "Conditioning splits the rows into strata, and a dependence comes ever closer to the "
-        "threshold. CURATE plans its budget by order before it begins.",
+        "Later orders see weaker links, so the first orders get more budget",
+        "Conditioning splits the rows into strata, so a dependence comes closer to the threshold. "
+        "CURATE allocates its budget to the orders before it begins.",
         "CURATE, section III-A, Algorithm 1, Lemmas 1 and 2.",
         orders_view,
         under="budget",
@@ -110,7 +110,7 @@ STEPS = (
         "Broken bound",
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
-        "record; the numbers are computed now, by the functions that run the tests.",
+        "record. The functions that run the tests compute the numbers now.",
         "Priv-PC, section 3.3, Theorem 3 and appendix D; research/theory/privacy_proofs.md.",
         bound_view,
     ),
@@ -120,7 +120,7 @@ STEPS = (
         "The privacy budget: the same total, spent in three ways",
         "The budget ε is 100 coins. Priv-PC pays for each “perhaps independent”. CURATE pays for "
         "every test, and more at the beginning. Marginal PC pays once for noisy tables, and its "
-        "tests read only those. Uses the same data and noise as Explore.",
+        "tests read only those. This page uses the same data and noise as Explore.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
         money_view,
     ),
@@ -130,14 +130,14 @@ STEPS = (
         "Shuffle: no link is left. Who still sees one?",
         "Real data come without their true graph, so false positives cannot be counted. But every "
         "column can be shuffled separately: what does each algorithm find then? Guess first.",
-        "research/theory/privacy_audit.md; such a count stands with every ε here.",
+        "research/theory/privacy_audit.md; every ε field shows such a count.",
         shuffle_view,
     ),
     Step(
         "study",
         "Your study",
         "Your study: how many people, and which ε?",
-        "Choose the number of people and ε. Ten runs on as many rows of this network show the "
+        "Choose the number of people and ε. Ten runs on that many rows of this network show the "
         "result. Then forecast it for your own columns.",
         "docs/guide/my-data.md; the page My data.",
         now_view,
@@ -161,7 +161,7 @@ def show_step(step: Step, now: Tour) -> None:
     """The step's text, its source and its screen."""
     st.html(
         f'<style>{_STYLE}</style><div class="lesson"><div><h2>{safe(step.title)}</h2>'
-        f"<p>{safe(step.words)}</p></div><aside><b>Where to read on</b> {safe(step.source)}</aside>"
+        f"<p>{safe(step.words)}</p></div><aside><b>Read more</b> {safe(step.source)}</aside>"
         "</div>"
     )
     step.view(now)

@@ -153,7 +153,7 @@ def settings(*, of_screen: bool = True) -> None:
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         parameters([s for s in Tour.specs() if s.name in _SET], draft(), key="learn")
         rows = rows_of(now.data)
-        st.caption(f"All of this is a simulation: {rows:,} rows drawn from a published network.")
+        st.caption(f"The data are simulated: {rows:,} rows drawn from a published network.")
 
 
 # Where the steps do not fit next to the buttons, they have another row below them.

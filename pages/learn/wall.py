@@ -24,7 +24,7 @@ from pages.shell.words import plain, safe
 
 PHONE, WALL = "room", "wall"  # in the address
 LOOK = 1.0  # seconds between two looks
-GONE = "is not open: it was closed, its hour is over, or the server was restarted."
+GONE = "is not open: it was closed, its hour ended, or the server restarted."
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 # The same Python and program as now, wherever they were installed.
 _SERVE = shlex.join([sys.executable, str(Path(__file__).parents[2] / "scripts" / "serve.py")])
@@ -153,8 +153,8 @@ def _joining(room: Room) -> None:
     where = f"{_site()}/j{room.code}"
     if not _reached():
         st.warning(
-            "Phones cannot reach this server, so there is no code to scan: it answers to this "
-            "computer only. Stop it, and start it in public mode, which takes no private data:"
+            "This server answers only this computer, so phones cannot join and there is no code "
+            "to scan. Stop it, and start it in public mode, which accepts no private data:"
         )
         st.code(RESTART, language=None, wrap_lines=True)
         st.caption(f"To try the room now, open {plain(where)} in another browser window.")
@@ -169,7 +169,7 @@ def _joining(room: Room) -> None:
         "Address for phones",
         key="learn-room-address",
         placeholder=_site(),
-        help="The address at which phones reach this computer, if it is another one.",
+        help="The address at which phones reach this computer, if it differs.",
     )
 
 

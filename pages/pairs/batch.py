@@ -39,7 +39,7 @@ def batch_view(d: Draft) -> None:
         icon=":material/playlist_play:",
         on_click=_begin,
         args=(d, which),
-        help="One split a pair; probabilities are exact, so no noise needs to be drawn.",
+        help="One split per pair. The probabilities are exact, so no noise is drawn.",
     )
     task = watch(BATCH, more=lambda going: _table(going, d))
     if task is None:
@@ -50,8 +50,8 @@ def batch_view(d: Draft) -> None:
     said = f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each."
     if made != setting_of(d) or task.title != which:
         said += (
-            f" These are the {text.plain(task.title)} at λ = {made.ridge:g}, width of the fit "
-            f"{made.width:g}, of HSIC {made.score_width:g}: run all pairs again for the form's."
+            f" These results are for the {text.plain(task.title)} at λ = {made.ridge:g}, a fit "
+            f"width of {made.width:g} and an HSIC width of {made.score_width:g}. To use the form's settings, run all pairs again."
         )
     st.caption(said)
     _table(task, d)
@@ -75,4 +75,4 @@ def _table(task: Task, d: Draft) -> None:
             }
         )
     if rows:
-        show.table(pd.DataFrame(rows), alt="Accuracy of each way to release over the pairs")
+        show.table(pd.DataFrame(rows), alt="Accuracy of each kind of release over the pairs")

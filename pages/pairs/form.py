@@ -29,8 +29,8 @@ from pages.worker import Upload
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 PROTECTS = (
-    "A vote protects every row. The others protect the test half here, the training half being "
-    "public, as in the paper's Table 2; of your own data they protect both."
+    "A vote protects every row. On public data the others protect the test half only, as in the "
+    "paper's Table 2. On your own data they protect both halves."
 )
 _COPY, _TABLE = "pairs-copy", "pairs-table"  # places of files that are read
 _MADE = {"source": (SIMULATED,)}
@@ -47,7 +47,7 @@ class Fields(Parameters):
     rows: int = param(1_000, "Rows n", low=20, high=20_000, when=_MADE)
     sample: int = param(0, "Data seed", low=0, high=MOST_SEED, when=_MADE)
     epsilon: float = param(
-        1.0, "Total ε", among=tuple(EPSILONS), help="Strict: two scores get half of it each."
+        1.0, "Total ε", among=tuple(EPSILONS), help="Strict: each of two scores gets half of it."
     )
     release: str = param(
         "vote", "Released value", choices=("vote", "difference", "scores"), help=PROTECTS
@@ -123,8 +123,8 @@ def _own() -> None:
         "bounds",
         key="pairs-bounds",
         placeholder="0, 120, -20, 40",
-        help="Lowest and highest possible value of each column: public facts, not read from the "
-        "data. Values outside are cut off.",
+        help="Lowest and highest possible value of each column. These are public facts, not read "
+        "from the data. Values outside are clipped.",
     )
     file = st.file_uploader("CSV of two columns", type=["csv", "txt", "tsv"], key="pairs-csv")
     _kept()["problem"] = ""
@@ -151,14 +151,14 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
 
 
 def _bounds(typed: str) -> Bounds:
-    said = "low, high of the first column, low, high of the second."
+    said = "lowest and highest value of the first column, then of the second."
     try:
         a, b, c, d = (float(cell) for cell in typed.split(","))
     except ValueError:
-        raise InputError(f"State the bounds as four numbers with commas: {said}") from None
+        raise InputError(f"Enter the bounds as four numbers separated by commas: {said}") from None
     if not (-math.inf < a < b < math.inf and -math.inf < c < d < math.inf):
         raise InputError(
-            f"Each column's lowest value stands before its highest one, both finite: {said}"
+            f"Enter each column's lowest value before its highest one, both finite: {said}"
         )
     return (a, b), (c, d)
 
@@ -178,7 +178,7 @@ def data_of(d: Draft) -> Dataset:
         kind = d["mechanism"], d["noise"], d["cause"]
         return _simulated(*kind, int(d["rows"]), int(d["sample"]))
     if d["source"] == FILE:
-        _found(_COPY, "Name your copy of the cdt 0.6.0 wheel")
+        _found(_COPY, "Upload your copy of the cdt 0.6.0 wheel")
         pairs = tuebingen()
         return pairs.get(_kept()["chosen"]) or next(iter(pairs.values()))
     own: Dataset = _found(_TABLE, "Upload a CSV file of two numeric columns")
@@ -191,7 +191,7 @@ def _found(name: str, wanted: str) -> Any:
         wrong = _kept()["problem"] if name == _TABLE else ""
         raise InputError(wrong or f"{wanted}, or take a simulated pair.")
     if task.result is None:
-        raise InputError(own.problem(task) if task.done else f"{task.title} goes on.")
+        raise InputError(own.problem(task) if task.done else f"{task.title} is still running.")
     return task.result
 
 

@@ -55,13 +55,13 @@ def _own(data: Dataset, d: Draft) -> None:
         decision_view(result, data, None, d)
     else:
         st.info(
-            "Nothing has been released of these data yet. Each release spends ε.",
+            "Nothing has been released from these data yet. Each release spends ε.",
             icon=":material/lock:",
         )
-    if st.toggle("Look at the data without noise", key="pairs-look"):
+    if st.toggle("Show the data without noise", key="pairs-look"):
         st.warning(
-            "Exact points, fits and scores of your own data: nothing below is private. Keep it to "
-            "yourself.",
+            "Exact points, fits and scores of your own data. Nothing below is private, so do not "
+            "share it.",
             icon=":material/warning:",
         )
         found = picture_of(d, data)

@@ -44,7 +44,7 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
     st.markdown(f"**Releases at Guaranteed ε = {d['epsilon']:g}**")
     show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
     st.caption(
-        "The smaller score's direction wins. Where the noise scale is far above the gap, noise "
+        "The smaller score's direction wins. If the noise scale is far above the gap, noise "
         "decides."
     )
 
@@ -65,7 +65,7 @@ def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
                 "Gap (vote: margin)": gap,
                 "Noise scale": way.unit / epsilon,
                 "Points to": forward if gap > 0 else backward,
-                "Right" if found.sign else "As without noise": way.chance(epsilon),
+                "Right" if found.sign else "Same as without noise": way.chance(epsilon),
             }
         )
     return pd.DataFrame(rows)
@@ -96,8 +96,9 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
         figure = _probability(lines, "Ridge λ", RIDGES)
         charts.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
         st.caption(
-            "A small λ lets one record move the fit far and needs more noise, a large one makes a "
-            "poor fit. A line along one half is noise alone. The vote needs no such bound."
+            "With a small λ one record can move the fit far, so more noise is needed. With a "
+            "large λ the fit is poor. A line along one half shows noise only. The vote needs no "
+            "such bound."
         )
 
 
@@ -149,8 +150,8 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
                 (
                     "Noise did not decide",
                     percent(found.probability),
-                    "Probability that noise of this size leaves a gap as large as the released one "
-                    "on its side of 0. Computed from released numbers.",
+                    "Probability that noise of this size does not reverse a gap as large as the "
+                    "released one. Computed from released numbers.",
                 ),
                 ("Guaranteed ε", epsilon, f"δ = {delta}."),
             ),
@@ -162,27 +163,28 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
             rows = f"the {found.protects} half's rows; the other half is taken as public"
         st.caption(f"Strict: ε = {epsilon} protects {rows}. {text.RESEARCH_TOOL}")
         st.caption(
-            "Noise is counted here, not truth. The method assumes that one column is a smooth "
-            "function of the other plus noise that does not depend on it, and that nothing else "
-            "causes both."
+            "These numbers count noise only, not errors of the method. The method assumes that "
+            "one column is a smooth function of the other plus independent noise, and that "
+            "nothing else causes both."
         )
 
 
 _RELEASED = {
-    "vote": "Votes for the first column as the cause, less votes for the second, with noise.",
-    "difference": "Score of second → first less that of first → second, with noise.",
+    "vote": "Votes for the first column as the cause minus votes for the second, with noise.",
+    "difference": "Score of second → first minus that of first → second, with noise.",
     "scores": "The scores of first → second and second → first, with noise; the smaller one wins.",
 }
 
 
 def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d: Draft) -> str:
     if found.direction is None:
-        return "Nothing was released: the data are too close to a change to say anything safely."
+        return "Nothing was released, because the data are too close to a change of the answer."
     cause, effect = map(text.plain, names if found.forward else names[::-1])
     said = f"If the model holds, {cause} explains {effect} rather than the other way round"
     if exact is None:
         return (
-            f"{said}; noise of this size turns {percent(1 - found.probability)} of such decisions."
+            f"{said}; noise of this size reverses {percent(1 - found.probability)} of such "
+            f"decisions."
         )
     way = next(
         w for w in exact.ways if w.release == found.release and w.name in ("vote", found.score)
@@ -228,13 +230,13 @@ def fits_view(data: Dataset, found: Picture) -> None:
     ):
         with right:
             st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
-            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=250)
+            figure = curves([], Axis(cause), Axis(f"{effect} minus its fit"), height=250)
             figure["data"].append(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
             charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
-        "In the causal direction the residuals spread alike at every input; in the other their "
-        "spread or place changes. The scores measure that."
+        "In the causal direction the residuals have the same spread at every input. In the other "
+        "direction their spread or position changes. The scores measure this."
     )
 
 

@@ -82,8 +82,8 @@ def epsilons(found: Descent, result: RunResult, key: str, height: int) -> None:
 def thresholds(found: Descent) -> None:
     """State the threshold that made the graph, and apart from it the one that needs the truth."""
     st.caption(
-        f"Edge threshold: {number(found.threshold)}. Weaker edges, by weight or by partial "
-        "correlation as the settings say, are not in the graph."
+        f"Edge threshold: {number(found.threshold)}. Edges below it, by weight or partial "
+        f"correlation (see the settings), are not in the graph."
     )
     if found.oracle is None:
         return
@@ -92,5 +92,5 @@ def thresholds(found: Descent) -> None:
         f1, at = found.oracle.f1, found.oracle.threshold
         st.markdown(
             f"The best threshold on the weights would be {number(at)}, with a skeleton F1 of "
-            f"**{f1:.2f}**. Nobody without the true graph could have chosen it."
+            f"**{f1:.2f}**. Choosing it needs the true graph."
         )

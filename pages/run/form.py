@@ -94,7 +94,7 @@ def presets(chosen: Algorithm, params: Draft) -> None:
 
     placed(st.pills, "Presets", shown, apply, key="presets", options=list(made), help=said)
     if shown == NAME:
-        st.caption(f"{said} All of it: `{STUDY}`.")
+        st.caption(f"{said} Details: `{STUDY}`.")
 
 
 def _press() -> None:
@@ -106,8 +106,7 @@ def _press() -> None:
 NAME = "Recommended"
 STUDY = "research/settings.md"
 NONE_KNOWN = (
-    "At this n and ε no setting is known that beats the default. Choose ε searches for a best "
-    "setting."
+    "No known setting beats the default at this n and ε. Choose ε searches for a better one."
 )
 
 

@@ -16,7 +16,7 @@ from pages.shell.words import UNITS, number
 
 _COUNTED = {
     "basic": "charges add up in ε",
-    "zcdp": "charges add up in ρ (zCDP), which admits more of them than adding ε",
+    "zcdp": "charges add up in ρ (zCDP), which allows more charges than adding ε",
     "gdp": "Gaussian releases add up in μ² (Gaussian DP), whose total is converted exactly",
     "rdp": "charges add up as Rényi divergence of one order",
 }
@@ -28,7 +28,8 @@ def privacy_sentence(result: RunResult) -> None:
     """Explain the pill at the top in a sentence or two."""
     if reasons := result.ledger.no_guarantee_reasons:
         words = (
-            f"No guarantee: {'; '.join(reasons)}. The run added noise as set, but proves nothing."
+            f"No guarantee: {'; '.join(reasons)}. The run added the noise that was set, but no "
+            f"guarantee follows."
         )
     elif (cap := result.ledger.cap) is not None:
         words = (
@@ -56,7 +57,7 @@ def _published(result: RunResult) -> str:
 def privacy_tiles(result: RunResult) -> list[Tile]:
     """Return (title, value, help) of a run's costs, for experts."""
     ledger, spent, claimed = result.ledger, result.proven, result.claimed
-    charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
+    charges = ("Charges", f"{len(ledger):,}", "Number of charges in the ledger.")
     proven = (PROVEN, number(spent.epsilon), "Computed with proven sensitivities.")
     if ledger.no_guarantee_reasons or (ledger.cap is None and claimed is None):
         return [proven, charges]
@@ -68,7 +69,7 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
     left = (
         ledger.remaining if ledger.remaining > 1e-9 * ledger.limit else 0.0
     )  # rounding is not a budget
-    counted = f"In all {number(ledger.limit)}, as {_COUNTED[ledger.method]}."
+    counted = f"The total is {number(ledger.limit)}: {_COUNTED[ledger.method]}."
     capped = number(ledger.cap.epsilon)
     return [
         (GUARANTEED, capped, f"With δ = {number(spent.delta)}. A cap."),
@@ -92,7 +93,7 @@ def released_view(result: RunResult, titles: Mapping[str, str]) -> None:
     words = dict(enumerate(("one", "two", "three", "four", "five", "six"), 1))
     counts = ", ".join(f"{n:,} {words.get(k, k)}-way" for k, n in sorted(sizes.items()))
     st.markdown("**Released tables**")
-    st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
+    st.caption(f"{counts}; the rest of the run is computed from them and costs no ε.")
     alt = "Released tables and their variables"
     show.table(released_table(result, titles), alt=alt, most=280)
 
@@ -116,7 +117,7 @@ def sum_words(result: RunResult) -> str:
     )
     if ledger.method == "basic":
         return f"{said}."
-    return f"{said} in that unit. No charge spends any δ: it pays for counting in {unit}."
+    return f"{said} in that unit. No charge uses δ. The conversion from {unit} to ε uses δ."
 
 
 def ledger_table(result: RunResult) -> pd.DataFrame:

@@ -87,11 +87,11 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
 
 def cost_tiles(result: RunResult) -> list[ledger.Tile]:
     """Return the run's cost; the time on private rows is never shown."""
-    steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
+    steps = ("CI tests", f"{result.ci_tests:,}", "Number of conditional independence tests.")
     facts = [
         (f.name, f"{number(f.value)} {f.unit}".strip(), f.help) for f in result.diagnostics.facts()
     ]
-    clock = ("Seconds", text.number(result.seconds, 2), "From the start to the end.")
+    clock = ("Seconds", text.number(result.seconds, 2), "Time from start to end.")
     tests = [steps] if result.ci_tests_by_order else []
     return [*tests, *facts, *([clock] if result.public else [])]
 
@@ -128,7 +128,7 @@ def edges_view(run: Shown) -> None:
         index=None,
         format_func=titles.__getitem__,
         key="run-node",
-        placeholder="All variables; a click on one in the graph chooses it",
+        placeholder="All variables; click one in the graph to choose it",
     )
     if node:
         mine = [pair for pair in table["Pair"] if titles[node] in pair.split(" – ")]

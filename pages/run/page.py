@@ -70,7 +70,7 @@ def known_words(result: RunResult) -> str:
     said = f"Background knowledge fixes {turned} of {text.count(links, 'direction')}"
     alone = result.knowledge_alone
     if alone is None or result.metrics_all is None:
-        return f"{said}. Those are assumptions, not findings."
+        return f"{said}. These directions are assumptions, not findings."
     return (
         f"{said}. Directed F1 is {result.metrics_all.directed_f1:.2f}. With only those directions "
         f"it is {alone.directed_f1:.2f}: the difference comes from the data."

@@ -83,7 +83,7 @@ def pins_view(run: Shown) -> None:
                 key="pin-published",
                 on_click=pin_published,
                 args=(run,),
-                help="Each at the setting that a study chose for it, with the same ε, δ and seed.",
+                help="Each uses the setting that a study chose for it, and the same ε, δ and seed.",
             )
     runs = {HERE: run} | {LETTERS[k]: one for k, one in enumerate(pinned)}
     columns = st.columns(max(2, len(pinned)), gap="medium")

@@ -84,7 +84,7 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
         pairs,
         key=f"{key}-pair",
         format_func=lambda p: _title(p, result, kinds, titles),
-        help="Pairs of the true and of the learned graph come first.",
+        help="Pairs linked in the true or learned graph come first.",
     )
     steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
     st.markdown(_reason(choice, steps, result, titles))
@@ -112,8 +112,8 @@ def node_view(result: RunResult, titles: Titles) -> None:
         return
     st.markdown("**Decisions node by node**")
     st.caption(
-        "At each node the exponential mechanism first draws how many of its edges go, then which, "
-        "each with the set that separates the two."
+        "At each node the exponential mechanism first draws how many edges to delete. Then it "
+        "draws which edges, each with its separating set."
     )
     widths = {c: {"width": "small"} for c in table.columns[:-1]} | {"Which": {"width": "large"}}
     alt = "How many edges of each node were deleted, and which"
@@ -165,7 +165,7 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult, titles: Titles) ->
         return f"{name} was removed at order {last.order} given {given}, because {why}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
-        sentence = f"{name} {state}; no step of the run is about this pair alone."
+        sentence = f"{name} {state}; no step of the run tests only this pair."
         return sentence + _strength_words(pair, result, titles)
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
@@ -188,9 +188,9 @@ def _strength_words(pair: Pair, result: RunResult, titles: Titles) -> str:
 def _notes(steps: list[Step], result: RunResult) -> None:
     notes = []
     if any(step.threshold is not None for step in steps):
-        notes.append("'Why' says what decided each step.")
+        notes.append("'Why' gives the reason for each step.")
     if any(step.value is None for step in steps):
-        notes.append("Where no noisy value stands, only the answer was released.")
+        notes.append("If there is no noisy value, only the answer was released.")
     if any(step.internal for step in steps):
         notes.append("Columns marked ⚠ hold raw values, shown on public data only.")
     if result.ledger.cap is not None and algorithm(result.algorithm).private:

@@ -184,7 +184,9 @@ def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | N
             type="tertiary",
             on_click=state.Values(_ON).update,
             args=({state.PRESENT: not on},),
-            help=None if on else "Hides navigation, sidebar and settings. The address says so.",
+            help=None
+            if on
+            else "Hides navigation, sidebar and settings. The address keeps this choice.",
         )
 
 

@@ -43,7 +43,7 @@ STAGES = (
     Stage("Plan", "study", "plan", "Forecast the result"),
     Stage("Budget", "table", "budget", "Declare a budget"),
     Stage("Release", "table", "release", "Release the graph, once"),
-    Stage("Share", "table", "share", "Hand it out"),
+    Stage("Share", "table", "share", "Share the release"),
 )
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was sent
 # Which file each step was done for: another file starts again.
@@ -62,7 +62,7 @@ class Guess(Parameters):
         low=0.2,
         high=2.0,
         step=0.1,
-        help="1: as in the bundled networks.",
+        help="1 is the strength in the bundled networks.",
     )
 
 

@@ -29,9 +29,10 @@ from pages.worker import Upload
 STOPPED = "Stopped before the table was read; upload it again to read it."
 LIMITS = (
     "A table with a header line: CSV (UTF-8, or UTF-16 with its mark; comma, semicolon, tab or "
-    f"pipe), gzip or not, Parquet, Arrow or Excel. At most {MOST_COLUMNS:,} columns; each used one "
-    f"has at most {MAX_LEVELS} levels, numbers are cut into intervals. Other columns are "
-    "left out, and an empty cell is a separate level. The file stays in this session."
+    f"pipe), plain or gzip, Parquet, Arrow or Excel. It has at most {MOST_COLUMNS:,} columns. "
+    f"Each used column has at most {MAX_LEVELS} levels, and numbers are cut into intervals. "
+    "Other columns are left out, and an empty cell is a separate level. The file stays in this "
+    "session."
 )
 KINDS = ("csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "xlsx", "xls")
 TASK = "reading"

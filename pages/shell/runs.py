@@ -49,7 +49,7 @@ def first_curve(of: Request, data: Dataset) -> Task | None:
 
 TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
-AT_FIELD = "A field of the form refuses its value, and says why."
+AT_FIELD = "A field of the form has an invalid value. The field says why."
 # The last answers: of a benchmark network (False), and of the user's own data (True).
 SHOWN: Place[dict[bool, Shown]] = Place("shown", dict)
 FAILED: Place[tuple[Request, str] | None] = Place("failed")  # the request without a result, and why

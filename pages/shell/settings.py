@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # pages without an own file do not load it
 
 MOST_SEED = state.LARGEST
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
-_ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
-_NOISE = "Fixes every draw of noise: the run can be repeated."
+_ROWS = "Fixes the drawn rows, and the graph of a simulated model. The noise has a separate seed."
+_NOISE = "Fixes every draw of noise, so the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
 _OWN_TERM = "Distribution of each variable's noise term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."

@@ -41,8 +41,8 @@ LABELS = {
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
 
 RESEARCH_TOOL = (
-    "Neighbours differ in one replaced record; their number, columns and levels count as public. A "
-    "research tool: its noise is not hardened against floating-point attacks."
+    "Neighbouring datasets differ in one replaced record. Row count, columns and levels are "
+    "public. This is a research tool: its noise is not hardened against floating-point attacks."
 )
 
 

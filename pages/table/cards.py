@@ -31,8 +31,8 @@ KINDS = {
     "Levels in order": ("ordered", None),
     "Levels without order": ("unordered", None),
     "Numbers, cut into levels": ("numeric", None),
-    "A date, of which the year is cut": ("numeric", "year"),
-    "A date, of which the month counts": ("unordered", "month"),
+    "A date: its year, cut into levels": ("numeric", "year"),
+    "A date: its month": ("unordered", "month"),
 }
 ORDERED, UNORDERED, NUMERIC, YEAR, MONTH = KINDS
 REFUSE, OWN_LEVEL = "(refuse the table)", "a separate level"
@@ -59,7 +59,7 @@ class Card(Parameters):
     person: bool = param(
         False,
         "This is the person",
-        help="The guarantee is then about persons, and each card says how their rows become one.",
+        help="The guarantee is then about persons, and each card says how to combine their rows.",
     )
     kind: str = param(UNORDERED, "Kind of column", choices=tuple(KINDS))
     levels: str = param(
@@ -67,15 +67,16 @@ class Card(Parameters):
         "Levels",
         high=_LINE,
         when=_LEVELS,
-        help="Separated by | or by commas; in their order where they have one.",
+        help="Separate them by | or commas, in their order if they have one.",
     )
     groups: str = param(
         "",
         "Groups of levels",
         high=_LINE,
         when=_GROUPS,
-        help="A group's name, a colon and its levels; bars between groups: north: Alta, Oslo | "
-        "south: Bari. With shares, by which synthetic rows are drawn: north: Alta = 1, Oslo = 3.",
+        help="Write a group's name, a colon and its levels, with bars between groups: north: "
+        "Alta, Oslo | south: Bari. Shares set how often synthetic rows get each level: "
+        "north: Alta = 1, Oslo = 3.",
     )
     other: str = param(
         REFUSE, "Treat missing and unmatched values as", choices=(REFUSE,), when=_LEVELS
@@ -85,7 +86,8 @@ class Card(Parameters):
         "Cut points",
         high=_LINE,
         when=_CUTS,
-        help="Three cut points make four levels; a value on one belongs above it.",
+        help="Three cut points make four levels. A value equal to a cut point belongs to the "
+        "level above it.",
     )
     gaps: float | str = param(
         REFUSE,
@@ -112,7 +114,7 @@ class Card(Parameters):
         "",
         "Codes for missing",
         high=_LINE,
-        help="Read as empty cells, for example -9 | Refused; bars or commas between them.",
+        help="Read as missing, for example -9 | Refused. Separate them by bars or commas.",
     )
     take: str = param("the most frequent", "Combine a person's rows by", choices=tuple(TAKEN))
     declared: bool = param(False, "I declare this")
@@ -272,7 +274,7 @@ def _number(name: str, typed: str) -> float:
         return number(typed.strip(), float)
     except ValueError:
         raise InputError(
-            f"Cut points, bounds and shares of {show(name)} are numbers with commas."
+            f"Cut points, bounds and shares of {show(name)} are numbers separated by commas."
         ) from None
 
 
@@ -280,7 +282,7 @@ def _pairs(name: str, typed: str) -> list[tuple[str, str]]:
     """Return pairs of a name and the text behind its colon; bars separate them."""
     parts = [part.rpartition(":") for part in typed.split("|") if part.strip()]
     if not all(one.strip() and said.strip(" ,;") for one, _, said in parts):
-        raise InputError(f"Write for {show(name)} a name, a colon, and its levels or its number.")
+        raise InputError(f"For {show(name)}, write a name, a colon, and its levels or its number.")
     return [(one.strip(), said) for one, _, said in parts]
 
 
@@ -334,10 +336,10 @@ def card_view(
         if column.why_out:  # without the Python word for it
             said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', column.why_out)}.")
         if column.hint:
-            said += text.plain(f" Look at this: {column.hint}.")
+            said += text.plain(f" Check this: {column.hint}.")
         st.caption(said)
         if ordering:
-            st.caption("Orders a person's rows, and has no other use.")
+            st.caption("Orders a person's rows and has no other use.")
             return
         with st.container(horizontal=True):
             if not card["person"]:
@@ -345,7 +347,7 @@ def card_view(
             if many and person in (None, column.name):  # any column may say who
                 _control(card, "person", key)
         if card["person"]:
-            st.caption("Says which person a row belongs to. No file that leaves has it.")
+            st.caption("Identifies the person of each row. No release contains it.")
         elif not card["out"]:
             _declaring(column, card, key=key, persons=person is not None)
 

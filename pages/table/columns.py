@@ -32,15 +32,15 @@ ABOUT = (
     "tick “I declare this”."
 )
 OPEN = (
-    "Nothing is declared of this table yet: what its columns can hold is inferred from its rows, "
-    "so no run on it has a guarantee."
+    "Nothing is declared about this table yet. The levels of its columns are inferred from its "
+    "rows, so no run on it has a guarantee."
 )
-START = "Edit the columns (shows exact values of your rows, for your eyes alone)"
+START = "Edit the columns (shows exact values of your rows, only for you)"
 ONE, MANY = "No, each row is another person", "Yes"
 SEVERAL = "Can one person have several rows?"
 VOUCH = (
-    "You then say of each used column that its values are as shown for reasons that you know "
-    "apart from these rows."
+    "You then declare that you know the values of each used column from a source other than these "
+    "rows."
 )
 _LOOK = "columns"
 
@@ -49,7 +49,7 @@ def builder(file: OwnFile) -> None:
     """Cards and the schema's file."""
     data = OWN_DATA.get()
     if data is not None and data.declared:
-        st.success("This table is read by a declared schema: strict runs have a guarantee.")
+        st.success("This table is read with a declared schema, so strict runs have a guarantee.")
     elif data is not None:  # else the page says why the file could not be read
         st.warning(OPEN)
     if st.toggle(START, key="schema-open"):
@@ -144,7 +144,7 @@ def _cards(file: OwnFile) -> None:
         except InputError as error:
             OWN_PROBLEM.put(str(error))
 
-    st.button("Read the table by this schema", key="schema-use", type="primary", on_click=use)
+    st.button("Read the table with this schema", key="schema-use", type="primary", on_click=use)
     if (problem := OWN_PROBLEM.get()) and find(own.TASK) is None:
         st.error(text.plain(problem))
 
@@ -180,7 +180,7 @@ def _order(known: Draft, force: Schema | None) -> str:
     if known.setdefault("order", usual) not in options:
         known["order"] = usual
     title, key = "Order of a person's rows", "cards-order"
-    said = "A column of dates or numbers: first and last go by it."
+    said = "A column of dates or numbers. It decides which row is first or last."
     return str(bound(st.selectbox, title, known, "order", key=key, options=options, help=said))
 
 
@@ -189,9 +189,7 @@ def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
     data, book = OWN_DATA.get(), Path(file.upload.name).suffix.lower() in BOOKS
     if data is None or not book or cards.person_of(drafts) is not None:
         return None
-    said = (
-        "A public number: a workbook does not hold rows that are blank at its end, so declare it."
-    )
+    said = "Declare this public number, because a workbook does not store blank rows at its end."
     return int(st.number_input("Rows", 2, value=data.n, key="cards-rows", width=220, help=said))
 
 
@@ -225,7 +223,8 @@ def known_view(schema: Schema | None) -> None:
     )
     st.markdown("**Background knowledge**")
     st.caption(
-        "Which columns cannot cause which, and which edges are certain: public, like the columns."
+        "Declare which columns cannot cause which, and which edges are certain. This is public, "
+        "like the columns."
     )
     known_button("data")
     st.markdown("**Levels of each column**")
@@ -250,12 +249,12 @@ def unforeseen(data: Dataset, *, key: str) -> None:
     with st.expander("Cells that match no level of their column", expanded=asked):
         table = data.unforeseen.assign(share=[one.share for one in data.unforeseen_cells])
         show.table(table, alt="Cells that match no level", most=240)
-        st.caption("Exact, for your eyes alone; no file that you hand out has it.")
+        st.caption("Exact numbers, only for you. No release contains them.")
         if asked:
             st.warning(
-                "More than 5 % of a column's cells match no level and count as an answer. Is that "
-                "what they mean? If not, give the column such a level, or one for missing values.",
+                "More than 5 % of a column's cells match no level and count as an answer. If that "
+                "is wrong, add a level for them, or one for missing values.",
                 icon=":material/help:",
             )
             agree: dict[str, Any] = {"on_click": OWN_AGREED.put, "args": (data.identity,)}
-            st.button("Yes, count them so", key=f"{key}-agree", **agree)
+            st.button("Count them as an answer", key=f"{key}-agree", **agree)

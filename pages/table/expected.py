@@ -48,14 +48,14 @@ def against(f: Forecast, came: int) -> str:
     band, false = f.shown, round(f.false_positives.median)
     said = (
         f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {false or 'none'} of them "
-        f"false, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Came: {came}."
+        f"false, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Result: {came}."
     )
     if band.holds(came):
         return said
     if came < band.low:
         why = "less than forecast: the links are weaker, or fewer, than in most simulated tables"
     else:
-        why = "more than forecast: there are more links, or stronger ones, than the guess had"
+        why = "more than forecast: there are more links, or stronger ones, than you guessed"
     return f"{said} That is {why}."
 
 

@@ -25,7 +25,7 @@ from pages.shell.task import shared
 from pages.table import share
 from pages.table.work import derive, verified
 
-FREE = "It follows from the file alone: nothing is charged, and no data are needed."
+FREE = "This uses the file only: nothing is charged, and no data are needed."
 
 
 def files() -> None:
@@ -33,7 +33,7 @@ def files() -> None:
     if mode.public():
         return
     with st.expander("Release files: check one, or combine several", key="release-files"):
-        st.caption("Several of different people become a release of them all. " + FREE)
+        st.caption("Releases of different people can be combined into one. " + FREE)
         given = st.file_uploader(
             "Release files (JSON)", type=["json"], key="check-file", accept_multiple_files=True
         )
@@ -57,7 +57,7 @@ def _opened(raw: bytes) -> tuple[Release, float]:
 def _check(release: Release, doubt: float) -> None:
     """Show a file that was checked; InputError for another key, and for a page that is not its."""
     page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
-    key = st.text_input("Its maker's public key, if you have it", key="check-key").strip()
+    key = st.text_input("The signer's public key, if you have it", key="check-key").strip()
     verify(release, public_key(key) if key else None)
     if page is not None:
         verify_page(release, page.getvalue())
@@ -77,7 +77,7 @@ def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
 def follows(releases: Sequence[Release], key: str) -> None:
     """A new file, of several releases or under knowledge that is applied afterwards."""
     several = len(releases) > 1
-    title, place = "Apply knowledge of the causes afterwards", f"{key}-afterwards"
+    title, place = "Apply background knowledge afterwards", f"{key}-afterwards"
     with st.container(key=place) if several else st.expander(title, key=place):
         known = st.file_uploader(
             "Background knowledge (JSON, or Tetrad's)" + ", if anything" * several,
@@ -88,7 +88,7 @@ def follows(releases: Sequence[Release], key: str) -> None:
             "in the release.",
         )
         if known is None and not several:
-            st.caption("Arrows, effects and synthetic rows then follow from it, too. " + FREE)
+            st.caption("Arrows, effects and synthetic rows then also use it. " + FREE)
             return
         sure = several and st.checkbox(
             "I know that each person is in one of these releases only",
@@ -112,8 +112,8 @@ def _made(release: Release, differ: Sequence[float], key: str) -> None:
     st.success("A new file; nothing is charged.", icon=":material/check:")
     if release.applied is not None:
         st.caption(
-            "Knowledge was applied: arrows that it settles are no findings. The file says which it "
-            "is, and its check derives the graph with it."
+            "Background knowledge was applied, and arrows that it fixes are not findings. The "
+            "file contains it, and the check derives the graph with it."
         )
     for words in combined_words(release):
         st.markdown(text.plain(words))

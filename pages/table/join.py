@@ -16,8 +16,8 @@ from pages.shell.settings import OwnFile
 from pages.shell.state import Draft, session_values
 
 ABOUT = (
-    "Each row gets the cells of the second file’s row with the same key, and empty cells where "
-    "there is none. Each key occurs once in the second file, so no row is repeated. The guarantee "
+    "Each row gets the cells of the second file’s row with the same key, or empty cells if there "
+    "is no such row. Each key occurs once in the second file, so no row is repeated. The guarantee "
     "is about the rows of your table; the second file counts as public."
 )
 

@@ -91,7 +91,7 @@ def paid(step: str, data: Dataset | None) -> None:
     if mode.switched_off() or data is None:
         return
     if step == "share" and not pay.made():
-        st.info("Nothing was released of this table in this session: go to Release first.")
+        st.info("This table was not released in this session. Go to Release first.")
     if pay.going():
         pay.live()
         return

@@ -33,7 +33,7 @@ from pages.table.work import CHARGED, release
 
 PATIENCE = 5.0  # seconds that a release has after a stop: one that is charged should be kept
 _REFUSED: Place[str] = Place("budget_refused", str)  # why none was declared, to be said once
-FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
+FOR_EVER = "You declare a total once. It outlives this session, and charges are never undone."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +120,8 @@ def again(budgets: Sequence[Budget]) -> None:
     found = {id_: words for _, id_, words in sorted(made, reverse=True)}
     if not found:
         return
-    with st.expander(f"Releases that are kept ({len(found)})"):
-        st.caption("Files that were paid for; to have one again costs nothing.")
+    with st.expander(f"Saved releases ({len(found)})"):
+        st.caption("These files are paid for. Exporting one again costs no ε.")
         said = lambda name: f"{found[name]} · {name}"  # noqa: E731
         chosen = st.selectbox("Release", list(found), format_func=said, key="kept-release")
         try:
@@ -148,13 +148,13 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         return
     fitting = {budget.name: budget for budget in book if budget.takes(data.n, data.names)}
     if not fitting:
-        other = " for this table: those there are belong to other records" if book else ""
+        other = " for this table; the existing ones belong to other records" if book else ""
         st.info(f"Declare a budget first{other}.")
         return
     d = _paying()
     if d["budget"] not in fitting:
         _paid_by(next(iter(fitting.values())))
-    places, title = st.columns(3), "Budget that pays"
+    places, title = st.columns(3), "Budget to charge"
     key = "release-budget"
     form.bound(places[0].selectbox, title, d, "budget", key=key, options=list(fitting))
     for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
@@ -197,11 +197,11 @@ def _remaining(budget: Budget, epsilon: float) -> None:
     name, after = text.plain(budget.name), (budget.left[0] - Decimal(str(epsilon))).normalize()
     if after < 0:
         st.warning(
-            f"“{name}” has ε = {budget.left[0]:f} left, which does not pay for this.",
+            f"“{name}” has ε = {budget.left[0]:f} remaining, which is too little for this release.",
             icon=":material/account_balance_wallet:",
         )
     else:
-        st.caption(f"“{name}”: {budget.remaining}. After this release ε = {after:f} is left.")
+        st.caption(f"“{name}”: {budget.remaining}. After this release ε = {after:f} remains.")
 
 
 # A release that goes on ---------------------------------------------------------------------
@@ -237,7 +237,7 @@ def _how_far(task: Task) -> None:
     elif task.place:
         said = "Nothing is charged yet."
     else:
-        said = "The request is tried out on empty rows. Nothing is charged yet: stopping is free."
+        said = "The request is tested on empty rows. Nothing is charged yet, so you can stop."
     _table(mode.budgets().all())
     st.info(said)
 

@@ -25,8 +25,8 @@ NONE = "–"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the curve over ε, next to the release's own
 MEAN = "the mean, in its unit"
 HELP = (
-    "State the effect you want most, before you spend. A share of the budget then goes to it, and "
-    "its interval is narrower. The question is public and stands in the file."
+    "Name the effect that matters most before the release. It gets a share of the budget, so its "
+    "interval is narrower. The question is public and is stored in the file."
 )
 ORDER = "Columns that come before the cause, and columns after it. The order narrows the interval."
 SHARES = "Shares of the levels, if they are public (e.g. a randomised treatment: 0.5, 0.5)"

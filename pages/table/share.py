@@ -41,12 +41,14 @@ def released(release: Release, ids: Sequence[str]) -> None:
         f"“{text.plain(release.name)}”. Neighbours: {neighbours(release.schema)}."
     )
     st.caption(
-        f"Kept as {ids[0]}, and offered again under “Releases that are kept”."
+        f"Saved as {ids[0]}. Export it again under “Saved releases”."
         if ids
-        else "It could not be kept with the budgets: save it now."
+        else "It could not be saved with the budgets. Download it now."
     )
     if release.signature is not None:
-        st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+        st.caption(
+            f"Signed with your key {release.signature.public_key}: give it to the recipients."
+        )
     graph(release, "release")
     came = len({frozenset(pair) for pair in release.cpdag})
     expected.expect(release.schema, release.rows, epsilon, delta, came)
@@ -88,7 +90,7 @@ def _how_much(release: Release, key: str) -> None:
     """Two boxes and one sentence, once asked for; nothing where no link was found."""
     if not release.cpdag:
         return
-    box = st.expander("How much? Effects", key=f"{key}-effects", on_change="rerun")
+    box = st.expander("Causal effects", key=f"{key}-effects", on_change="rerun")
     if box.open:
         with box:
             arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
@@ -96,7 +98,7 @@ def _how_much(release: Release, key: str) -> None:
             first = (arrows or list(release.cpdag))[0]
             start: Effect = ask(*first)
             effects(release.names, start.levels, first, ask, key=f"{key}-effect")
-            st.caption("From the file alone: nothing is charged, and no data are needed.")
+            st.caption("From the file only: nothing is charged, and no data are needed.")
 
 
 def files(release: Release, stem: str, key: str) -> None:

@@ -21,7 +21,7 @@ def _traced(epsilon: float | None) -> Tracing:
 
 def membership_view() -> None:
     """The power of the attack against its false positives, with noise and without."""
-    box = st.expander("Membership: does a released model betray who was in it?",
+    box = st.expander("Membership: does a released model reveal whose data it used?",
                       key="audit-membership", on_change="rerun")  # fmt: skip
     if not box.open:
         return
@@ -30,8 +30,8 @@ def membership_view() -> None:
     with box:
         st.caption(
             f"The graph of {NETWORK.capitalize()} and its tables, made from {MEMBERS} people. An "
-            "attacker compares a person's likelihood under them with that in the population "
-            "(Murakonda et al. 2021) and may be wrong about 10 of 100 others. The attacker then "
+            f"attacker compares a person's likelihood under them with that in the population "
+            f"(Murakonda et al. 2021) and wrongly accuses 10 of 100 others. The attacker then "
             f"recognises {percent(exact.measured[at])} of the members in the exact tables, and "
             f"{percent(private.measured[at])} in tables released with ε = {EPSILON:g}."
         )

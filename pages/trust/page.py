@@ -116,18 +116,18 @@ def finished() -> None:
     with st.expander("How every claim stands"):
         st.caption(
             f"Above: {view.NEIGHBOURS['strata']}. The curve is a 99 % lower bound at each point, "
-            "from the outputs alone. Few runs can show little: a bound below a claim proves "
-            "nothing, one above refutes it."
+            "from the outputs alone. With few runs the bound is low. A bound below a claim proves "
+            "nothing, and a bound above it refutes the claim."
         )
         view.summary_view(list(lines.values()))
         view.lines_view(list(lines.values()))
         st.caption("The same on the command line: `python -m engine audit --out audit.json`.")
-    with st.expander("Replay: bars that must end at 1"):
+    with st.expander("Replay: no bar may pass 1"):
         st.caption(
-            "Strict guarantee. The answers of a run on one dataset are forced on the other: "
-            "everything else must come out the same, and no mechanism's input may move by more "
-            "than it paid for. A bar is the largest move that random and documented neighbours "
-            "caused."
+            "Strict guarantee. A replay forces the answers of a run on one dataset upon a "
+            "neighbouring dataset. Everything else must be equal, and no mechanism's input may "
+            "move by more than the charged sensitivity. Each bar shows the largest move over "
+            "random and documented neighbours."
         )
         view.ratio_bars(view.replay_ratios(lines.values()), key="audit-replay")
 

@@ -170,9 +170,10 @@ def power_words(lines: Sequence[CaseResult]) -> str:
     by_replay = sum(x.power is not None and x.power.replay for x in tested)
     zero = sum(x.measured.epsilon == 0 for x in tested)
     return (
-        "Not refuted is not proved. Each strict claim was attacked again with half of its noise "
-        f"taken away, a fault of twice the ε: replays found {by_replay} of {len(tested)}, runs "
-        f"alone {by_runs}. Runs alone measured nothing above 0 on {zero} of the sound ones."
+        "A claim that is not refuted is not proven. Each strict claim was attacked again with "
+        "half of its noise removed, a fault of twice the ε. "
+        f"Replays found {by_replay} of {len(tested)}, runs alone {by_runs}. For {zero} sound "
+        "claims, runs alone measured nothing above 0."
     )
 
 
@@ -191,16 +192,16 @@ def release_view() -> None:
 
 def _view() -> None:
     st.caption(
-        "The answers of the file are forced on pairs of simulated tables of its columns and rows "
-        "that differ in one person, and a search looks for the two people who move each answer's "
-        "exact input furthest. No data are needed, and nothing is spent."
+        "The attack simulates pairs of tables that differ in one person. It forces the answers of "
+        "the file on both tables and searches for the person who moves an answer's exact input "
+        "furthest. It needs no data and costs no ε."
     )
     file = st.file_uploader(
         "Release file (JSON)",
         type=["json"],
         key="audit-release-file",
         max_upload_size=MOST,
-        help="A larger one is attacked by python -m engine audit --release FILE.",
+        help="Attack a larger file with python -m engine audit --release FILE.",
     )
     if file is not None and st.button("Attack this release", key="audit-release-go"):
         drop(FILE_TASK)
@@ -222,8 +223,9 @@ def _ended(task: Task) -> None:
     ratio_bars(found.ratios, key="audit-release-bars")
     strong = sum(ratio > HALF for ratio in found.ratios.values())
     st.caption(
-        "How far one person moved each answer's exact input, as a share of the sensitivity that "
-        "the file charges; at most 1. A charge of half that size would have been found in "
+        "Bars show how far one person moved each answer's exact input, as a share of the charged "
+        "sensitivity. None may exceed 1. The attack would have found a charge of half that size in "
         f"{strong} of {text.count(len(found.ratios), 'answer')}. The attack ends after "
-        f"{SECONDS:.0f} seconds with the pairs tried so far. Not refuted is not proved."
+        f"{SECONDS:.0f} seconds with the pairs tried so far. A release that is not refuted is not "
+        f"proven."
     )

@@ -1,4 +1,4 @@
-// Reverse an arrow: which questions to the data would be answered otherwise?
+// Reverse an arrow: which questions would the data answer differently?
 import {Picture, el, keyed} from "./dom.js";
 import {Graph} from "./graph.js";
 import {pairsOf} from "./model.js";
@@ -24,7 +24,7 @@ export class Arrows extends Picture {
     this.list = el("ul", {class: "changes"});
     this.eitherButton = el("button", {"aria-pressed": "false", onclick: () => { this.either = !this.either; this.draw(); }}, "Which may point either way?");
     this.root.replaceChildren(el("div", {class: "stage"}, this.graph.svg, el("div", {class: "told"}, this.said, this.list,
-      el("div", {class: "buttons"}, el("button", {onclick: () => { this.mask = 0; this.either = false; this.draw(); }}, "As it is in truth"), this.eitherButton))));
+      el("div", {class: "buttons"}, el("button", {onclick: () => { this.mask = 0; this.either = false; this.draw(); }}, "Show the true graph"), this.eitherButton))));
     this.watch(() => this.layOut());
   }
 
@@ -33,7 +33,7 @@ export class Arrows extends Picture {
     this.draw();
   }
 
-  /** What reverses an arrow. */
+  /** The buttons that reverse an arrow. */
   button(hit, k) {
     hit.setAttribute("tabindex", "0");
     hit.setAttribute("role", "button");
@@ -64,9 +64,9 @@ export class Arrows extends Picture {
     const {given, mask} = this, kind = given.kinds[mask], of = given.questions.toLocaleString("en"), strong = (c, t) => el("b", {class: c}, t);
     const many = kind === CYCLE ? 0 : given.changed[kind], free = this.reversible.filter(Boolean).length;
     const say = (...parts) => this.said.replaceChildren(...parts);
-    if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow reversed that answers every question to the data alike. The others are settled by the data.");
+    if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way and are drawn as plain lines. For each of them, a graph with that arrow reversed answers every question in the same way. The data identify the other arrows.");
     else if (!mask) say(this.turned ? "This is the true graph again. " : "Click an arrow to reverse it. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
-    else if (kind === CYCLE) say(strong("false_positive", "These arrows go round in a circle"), ": then a thing would be its own cause. Reverse another arrow.");
+    else if (kind === CYCLE) say(strong("false_positive", "These arrows form a cycle"), ": a thing would be its own cause. Reverse another arrow.");
     else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: a reversed arrow may point either way.");
     else say(strong("false_positive", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
     const t = given.titles, shown = this.either || !mask || kind === CYCLE ? [] : given.examples[kind];

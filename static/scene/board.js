@@ -19,7 +19,7 @@ export class Board extends Picture {
     this.root.className = "board";
     const own = this.sent.indexOf(said(data)), same = String(data.names) === String(this.names);
     this.sent = this.sent.slice(own + 1);
-    if (own >= 0 && same) return; // the page's answer to a hand that may be further by now
+    if (own >= 0 && same) return; // the page's answer may be older than the user's last move
     this.sent = [];
     this.names = data.names;
     this.tiers = data.tiers.map((tier) => [...tier]);
@@ -131,7 +131,7 @@ export class Board extends Picture {
   pair() {
     if (this.chosen.length < 2) {
       return el("p", {class: "hint"}, this.chosen.length
-        ? "Choose a second one to say something of the pair."
+        ? "Choose a second one to forbid or require an arrow."
         : "Drag a name into a tier (or use the arrow keys). Nothing in a later tier causes anything "
           + "in an earlier one. Choose two names to forbid or require an arrow.");
     }

@@ -1,6 +1,6 @@
 // 100 coins on a canvas, and the tables that they pay for.
 
-/** How many of a hundred coins are filled, and by how much the last one. */
+/** The number of filled coins of a hundred, and the filled share of the last one. */
 export function paintCoins(pen, ink, left, box) {
   const across = 20, rows = 5, step = Math.min(box.w / across, box.h / rows), r = step * 0.4;
   for (let k = 0; k < 100; k++) {
@@ -14,7 +14,7 @@ export function paintCoins(pen, ink, left, box) {
   }
 }
 
-/** One little table a pair of columns; its cells tremble while ``still`` is below 1. */
+/** One little table per pair of columns; its cells tremble while ``still`` is below 1. */
 export function paintTables(pen, ink, count, still, box) {
   const across = Math.ceil(Math.sqrt(count * box.w / box.h)), step = Math.min(box.w / across, box.h / Math.ceil(count / across));
   pen.fillStyle = ink("--st-text-color");

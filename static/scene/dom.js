@@ -1,4 +1,4 @@
-// Nodes made by hand; text from a table never becomes markup.
+// Helpers that build nodes. Text from a table never becomes markup.
 
 /** A node with attributes (``on...`` are listeners) and children. */
 export function el(tag, attributes = {}, ...children) {
@@ -15,7 +15,7 @@ export function el(tag, attributes = {}, ...children) {
  * @type {Record<string, any>} */
 export const marks = {};
 
-/** Take the table, and give its inks, dashes and widths to the style sheet. */
+/** Pass the inks, dashes and widths of the table to the style sheet. */
 export function dress(root, table) {
   Object.assign(marks, table);
   for (const [kind, mark] of Object.entries(table)) {
@@ -25,7 +25,7 @@ export function dress(root, table) {
   }
 }
 
-/** A class counted, as a part of a sentence. */
+/** The count of a class as part of a sentence. */
 export function counted(kind, n, of = 0) {
   const words = marks[kind].said.replace("[s]", (of || n) === 1 ? "" : "s");
   return words.replace("{n}", n || words.includes("{of}") ? figure(n) : "no").replace("{of}", of);
@@ -50,7 +50,7 @@ export function mount(Kind) {
       let later = 0;
       parentElement.append(root);
       made = new Kind(root, {
-        // Once the hand rests: of keys held down the page would hear every one, and lose the last.
+        // Report after the user stops: with a held key the page would receive every change and lose the last.
         rested: (state) => { clearTimeout(later); later = setTimeout(() => setStateValue("frame", state), REST); },
         yours: (state) => { clearTimeout(later); setTriggerValue("yours", state); },
         known: (state) => setStateValue("known", state),
@@ -66,10 +66,10 @@ export function mount(Kind) {
 export class Asked {
   constructor() { this.at = ""; /** @type {string[]} */ this.sent = []; }
 
-  /** The user stopped at a place, and the page gets it. @param {string} at */
+  /** Send the place where the user stopped to the page. @param {string} at */
   told(at) { this.sent = at === this.at ? [] : [...this.sent, at]; }
 
-  /** Whether the place that the page names is one that it asks for. @param {string} at */
+  /** True if the page asks for the place that it names. @param {string} at */
   other(at) {
     const own = this.sent.indexOf(at), other = at !== this.at;
     this.sent = this.sent.slice(own + 1);
@@ -86,10 +86,10 @@ export class Picture {
     this.hooks = {rested: () => {}, ...hooks};
     this.asked = new Asked();
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.least = 620;  // CSS pixels below which parts stand below each other
+    this.least = 620;  // width in CSS pixels below which parts are stacked
   }
 
-  /** Whether these data are others than those that are shown, which they replace then. */
+  /** True if these data differ from those shown; they then replace them. */
   fresh(given, digest = given.digest) {
     if (digest === this.digest) return false;
     this.digest = digest;
@@ -97,7 +97,7 @@ export class Picture {
     return true;
   }
 
-  /** Whether there is room for one column alone; a class says so to the style sheet. */
+  /** True if there is room for only one column; a class tells the style sheet. */
   fold() { return this.root.classList.toggle("narrow", this.root.clientWidth < this.least); }
 
   /** Call ``changed`` with every size of the root, or of a part of it. */
@@ -107,7 +107,7 @@ export class Picture {
     this.observer.observe(part);
   }
 
-  /** With each frame, while it says so: ``step`` with the seconds since the last one, and the time. */
+  /** Call ``step`` in each frame with the seconds since the last one and the time, while it returns true. */
   animate(step) {
     if (this.moving) return;
     this.moving = true;
@@ -120,7 +120,7 @@ export class Picture {
     requestAnimationFrame(tick);
   }
 
-  /** Dials over places, one a name, each under its value in words. @param {Record<string, string>} labels */
+  /** Dials over places, one per name, each below its value in words. @param {Record<string, string>} labels */
   rows(labels, turned) {
     this.dials = {};
     this.values = {};
@@ -132,7 +132,7 @@ export class Picture {
     });
   }
 
-  /** Where a dial stands, of so many places. */
+  /** Set the place of a dial and its number of places. */
   stand(name, count, words) {
     this.dials[name].max = String(count - 1);
     this.dials[name].value = String(this[name]);
@@ -145,7 +145,7 @@ export function range(label, attributes) {
   return el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label, ...attributes});
 }
 
-/** A hand on a node: where it goes down and moves, and that it has left. */
+/** Report where a pointer goes down and moves on a node, and when it leaves. */
 export function held(node, follow, left = () => {}) {
   let down = false;
   node.addEventListener("pointerdown", (e) => { node.setPointerCapture(e.pointerId); down = true; follow(e, true); });
@@ -153,12 +153,12 @@ export function held(node, follow, left = () => {}) {
   for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => { if (down) { down = false; left(); } });
 }
 
-/** Keys that move something: by how much each. @param {Record<string, number>} steps */
+/** Keys that move something, and the step of each. @param {Record<string, number>} steps */
 export function keyed(node, steps, move) {
   node.addEventListener("keydown", (e) => { if (steps[e.key]) { move(steps[e.key]); e.preventDefault(); } });
 }
 
-/** Points go a share of their way; how far the farthest had to go. @param {number[][]} now @param {number[][]} goal */
+/** Move points a share of their way; return the largest distance that was left. @param {number[][]} now @param {number[][]} goal */
 export function ease(now, goal, share) {
   let far = 0;
   now.forEach((point, k) => [0, 1].forEach((axis) => {
@@ -169,7 +169,7 @@ export function ease(now, goal, share) {
   return far;
 }
 
-/** A node of a picture: inside ``parent`` where there is one, and with words. @param {string} tag @param {Record<string, any>} attributes @param {Element | null} parent @param {string} words */
+/** A node of a picture, with text, inside ``parent`` if it is given. @param {string} tag @param {Record<string, any>} attributes @param {Element | null} parent @param {string} words */
 export function add(tag, attributes, parent = null, words = "") {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -178,7 +178,7 @@ export function add(tag, attributes, parent = null, words = "") {
   return node;
 }
 
-/** The canvas's pen in CSS pixels, cleared, and the theme's inks; null while it has no size. @param {HTMLCanvasElement} canvas */
+/** The cleared canvas's context in CSS pixels and the theme's inks, or null while it has no size. @param {HTMLCanvasElement} canvas */
 export function sheet(canvas, size = 14) {
   const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   if (!w || !h) return null;

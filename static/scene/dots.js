@@ -1,4 +1,4 @@
-// One dot per draw: links found to the right, false positives upwards. Dots move, they do not jump.
+// One dot per draw: links found to the right, false positives upwards. Dots move smoothly.
 import {Picture, ease, sheet} from "./dom.js";
 
 /** A fixed scatter for each draw, so that equal outcomes lie next to each other. */

@@ -1,11 +1,11 @@
-// The graph: plain boxes, one line per pair, an arrowhead at either end. Lines fade, they do not blink.
+// The graph: plain boxes, one line per pair, an arrowhead at either end. Lines fade in and out.
 import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
 const DOWN = 17;  // units of the picture between two lines of a label
 const LETTER = 14, READ = 20;  // units of the picture; CSS pixels
-const PHONE = 480;  // CSS pixels of a graph, below which its boxes stand above each other
-const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
+const PHONE = 480;  // width of a graph in CSS pixels below which its boxes are stacked
+const MANY = 100;  // from this number of pairs on lines do not fade, because that would take longer than a frame
 
 /** A curve through a, bend and b at its share t. */
 const point = (a, bend, b, t) => [0, 1].map((k) => (1 - t) ** 2 * a[k] + 2 * t * (1 - t) * bend[k] + t * t * b[k]);
@@ -20,7 +20,7 @@ function outside(a, bend, b, half) {
   return high;
 }
 
-/** Ends and bend of a pair's line from box to box, which bows as engine/graphs/layout.py has it. */
+/** Ends and bend of a pair's line from box to box; engine/graphs/layout.py computes the bow. */
 function route(a, b, halfA, halfB, bow) {
   const dx = b[0] - a[0], dy = b[1] - a[1], turn = (bow + 1) * Math.PI / 2, share = (Math.abs(bow) + 1) / 2;
   const bend = [a[0] + share * (dx * Math.sin(turn) - dy * Math.cos(turn)), a[1] + share * (dx * Math.cos(turn) + dy * Math.sin(turn))];
@@ -42,7 +42,7 @@ export function sign(marker, [x, y]) {
   return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
 }
 
-/** The layout for a window: one whose letters can be read from the last row, else that with the largest. */
+/** The layout for a window: one with letters that can be read from the last row, else the one with the largest letters. */
 function fitting(layouts, svg, narrow) {
   if (narrow && svg.clientWidth < PHONE) return layouts.narrow;
   const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
@@ -59,7 +59,7 @@ export class Graph {
     this.lines = new Map();
   }
 
-  /** Boxes where they fit best; returns whether their places changed. */
+  /** Put boxes where they fit best. Return true if their places changed. */
   fit(model, {layouts}, narrow) {
     const layout = fitting(layouts, this.svg, narrow);
     if (layout === this.layout && model === this.model) return false;
@@ -67,7 +67,7 @@ export class Graph {
     return true;
   }
 
-  /** Boxes in their places; lines come when a draw first has them. */
+  /** Put boxes in their places. Lines are made when a draw first has them. */
   lay(model, layout) {
     this.model = model;
     this.layout = layout;
@@ -90,13 +90,13 @@ export class Graph {
     lines.forEach((line, n) => add("text", {x, y: y + 5 + DOWN * (n - (lines.length - 1) / 2)}, g, line));
   }
 
-  /** The way of a pair's line around the boxes. */
+  /** The path of a pair's line around the boxes. */
   route(p, more = 0) {
     const [i, j] = this.model.pairs[p];
     return route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], this.layout.bows[p] + more);
   }
 
-  /** Let a line bow by so much more. */
+  /** Bow a line by this much more. */
   bend(p, more) {
     const r = this.route(p, more);
     this.line(p).wire.setAttribute("d", `M${r.from}Q${r.bend} ${r.to}`);
@@ -141,19 +141,19 @@ export class Graph {
       if (this.many && !line.shadow) line.g.style.display = look.opacity ? "" : "none";
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
       line.wire.style.opacity = look.opacity;
-      if (line.tip) line.tip.style.opacity = +!look.opacity; // a visible link has other heads
+      if (line.tip) line.tip.style.opacity = +!look.opacity; // a visible link has other arrowheads
       line.sign.setAttribute("d", ghost ? "" : sign(marks[look.kind]?.marker, line.middle));
       line.sign.style.opacity = look.opacity;
       line.forth.style.opacity = look.forth;
       line.back.style.opacity = look.back;
-      // Among all draws at once only an arrow against the truth has another ink.
+      // If all draws are shown at once, only an arrow against the truth has another ink.
       line.forth.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== FORTH);
       line.back.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== BACK);
       line.hit.style.pointerEvents = look.opacity > 0.02 || line.shadow ? "stroke" : "none";
     }
   }
 
-  /** The looks of one state of a pair: its class, with lines and heads at full opacity. */
+  /** The style of one state of a pair: its class, with lines and heads at full opacity. */
   single(p, state) {
     const kind = classOf(this.model.truth[p], this.model.causal[p], state);
     const there = state === LINE || state === FORTH || state === BACK;

@@ -1,4 +1,4 @@
-// A hundred figures next to the dial: how many of a hundred guesses about one person are right at most.
+// A hundred figures next to the dial show the most right guesses about one person in a hundred.
 import {add, el} from "./dom.js";
 
 const ACROSS = 25, WIDE = 22, TALL = 27, CHANCE = 50;  // the figure of engine/graphs/picture.py
@@ -14,7 +14,7 @@ export class Hundred {
     });
   }
 
-  /** @param {number} right @param {boolean} exact no guarantee: all of them @param {string} said */
+  /** @param {number} right @param {boolean} exact true if there is no guarantee: all figures are lit @param {string} said */
   show(right, exact, said) {
     if (said === this.said.textContent) return;
     this.said.textContent = said;

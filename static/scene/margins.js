@@ -1,4 +1,4 @@
-// CURATE's margins taken hold of: drag either error's curve or T; the plan and the score follow.
+// CURATE's margins: drag either error's curve or T, and the plan and the score change.
 import {Picture, add, el, keyed} from "./dom.js";
 import {short} from "./noise.js";
 
@@ -42,7 +42,7 @@ export class Margins extends Picture {
   get plan() { return this.given.plans[this.place()]; }
   get scores() { return this.given.scores[this.place()]; }
 
-  /** Order 0's rates at a place; where the total allows no plan, none. */
+  /** Order 0's rates at a place, or nothing if the total allows no plan. */
   rates(t, one, two) { const first = this.given.plans[this.place(t, one, two)][0]; return first ? {one: first[4], two: first[5]} : {one: 0, two: 0}; }
 
   /** Where a handle lies on the epsilon axis, at a place of all three dials. */
@@ -51,7 +51,7 @@ export class Margins extends Picture {
     return name === "t" ? Math.sqrt(at(rates.one) * at(rates.two)) : at(rates[name]);
   }
 
-  /** The ends of the axis: every plan's tests and all handles but those beyond any use. */
+  /** The ends of the axis: they contain every plan's tests and all useful handles. */
   reach() {
     const seen = this.given.plans.flat().flatMap((row) => [row[2], ...[row[4], row[5]].map((rate) => 0.6 / rate)]).filter((v) => v > 1e-5 && v < 1e3);
     return [Math.log10(Math.min(...seen)) - 0.3, Math.log10(Math.max(...seen)) + 0.5];
@@ -60,7 +60,7 @@ export class Margins extends Picture {
   x(epsilon) { const [low, high] = this.ends, at = (Math.log10(epsilon) - low) / (high - low); return PAD.left + Math.min(1, Math.max(0, at)) * (this.wide - PAD.left - PAD.right); }
   y(bound) { return PAD.top + (1 - bound) / 0.5 * (TALL - PAD.top - PAD.bottom); }
 
-  /** The handle in the hand goes to the place whose own lies nearest. */
+  /** Move the dragged handle to the nearest place. */
   follow(e) {
     const box = this.chart.getBoundingClientRect(), [low, high] = this.ends, name = this.hand;
     const share = (e.clientX - box.left - PAD.left) / (box.width - PAD.left - PAD.right), wanted = low + Math.min(1, Math.max(0, share)) * (high - low);
@@ -76,21 +76,21 @@ export class Margins extends Picture {
     if (!this.root.clientWidth) return;
     this.fold();
     const seen = [this.digest, this.t, this.one, this.two, this.root.clientWidth].join(" ");
-    if (seen === this.seen) return; // a handle that is about to be taken stays the same
+    if (seen === this.seen) return; // the handle under the pointer stays the same
     this.seen = seen;
     const now = this.values_now, mean = average(this.scores), error = spread(this.scores), first = this.plan[0];
     for (const [name, value, count] of [["one", now.beta1, given.betas.length], ["two", now.beta2, given.betas.length], ["t", now.threshold, given.thresholds.length]]) {
       this.stand(name, count, `${WORDS[name]} = ${value}`);
     }
     this.root.dataset.state = JSON.stringify({...now, score: mean, coins: this.plan.map((row) => row[3])});
-    this.said.replaceChildren(...(first ? [`The budget allocation puts `, el("b", {class: "found"}, short(first[3])), ` of 100 coins on order 0, ε = ${short(first[2])} per test: a deletion is lost with at most ${percent(bound(first[4], first[2]))}, a wrong one made with at most ${percent(bound(first[5], first[2]))}. `] : ["The total allows no plan here. "]),
+    this.said.replaceChildren(...(first ? [`The budget allocation puts `, el("b", {class: "found"}, short(first[3])), ` of 100 coins on order 0, ε = ${short(first[2])} per test: a deletion is lost with at most ${percent(bound(first[4], first[2]))}, a wrong one made with at most ${percent(bound(first[5], first[2]))}. `] : ["No budget allocation is possible with this total. "]),
       `${given.what} `, el("b", {}, `${mean.toFixed(2)} ± ${error.toFixed(2)}`), ` over ${this.scores.length} draws; the default setting has ${average(given.default).toFixed(2)} ± ${spread(given.default).toFixed(2)}.`);
     this.paintChart();
     this.paintBars();
     this.paintStrip(mean);
   }
 
-  /** An empty picture as wide as its place. */
+  /** An empty picture as wide as its container. */
   blank(svg, tall) {
     const wide = Math.max(240, svg.clientWidth || svg.parentElement.clientWidth);
     svg.replaceChildren();
@@ -168,7 +168,7 @@ export class Margins extends Picture {
   }
 }
 
-/** Orders whose tests get alike: their numbers, epsilon and rates. @param {number[][]} plan */
+/** Orders whose tests get the same budget: their numbers, epsilon and rates. @param {number[][]} plan */
 function together(plan) {
   const found = [];
   for (const [order, , epsilon, , one, two] of plan) {

@@ -1,4 +1,4 @@
-// A scene's data and all counts from them: no drawing, no page.
+// A scene's data and all counts from them, without drawing.
 
 /** States of a pair in one draw, numbered as in engine/studies/scenes.py. */
 export const ABSENT = 0, LINE = 1, FORTH = 2, BACK = 3, UNTESTED = 4, NOT_DRAWN = 255;
@@ -76,7 +76,7 @@ function once(m, kind, key, at, make) {
   return m.known.get(name);
 }
 
-/** How many draws at one epsilon were run: the first so many. @param {Model} m @returns {number} */
+/** The number of draws that were run at one epsilon; they are the first ones. @param {Model} m @returns {number} */
 export function ready(m, key, at) {
   return once(m, "ready", key, at, () => {
     let k = 0;

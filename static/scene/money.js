@@ -7,7 +7,7 @@ import {count, counts, frame, mean, most, nearest, read} from "./model.js";
 
 const PACE = 22;      // answers a second, or as many as end within LONGEST seconds
 const LONGEST = 18;
-const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
+const PRELUDE = 26;   // duration of the purchase of tables, in answers, before the clock starts
 
 export class Money extends Picture {
   least = 720;
@@ -50,7 +50,7 @@ export class Money extends Picture {
         el("div", {class: "till"}, ...(several ? [graph.svg] : []), purse, canvas), said)};
   }
 
-  /** Another total; who looks at the end goes on looking at the end. */
+  /** Show another total. A user at the end of the clock stays at the end. */
   turn(at) {
     const over = this.t >= this.end;
     this.at = at;
@@ -140,8 +140,8 @@ export class Money extends Picture {
       const end = run.ended ? [] : [el("b", {class: "untested"}, ` The budget was exhausted: ${counted("untested", c.untested)}.`)];
       return [coins, ` for ${done} answers: `, el("b", {class: "found"}, counted("found", c.found, this.model.links)), ", ", el("b", {class: "false_positive"}, counted("false_positive", c.false_positive)), ".", ...end];
     }
-    if (this.t < 0) return run.before.length ? [coins, " go for noisy tables of counts, before any question is asked."] : [coins, ". The questions have not begun."];
-    const free = run.before.length ? " All of them free." : "";
+    if (this.t < 0) return run.before.length ? [coins, " pay for noisy tables of counts before the first question."] : [coins, ". The questions have not begun."];
+    const free = run.before.length ? " All of them are free." : "";
     return [coins, ` for ${done} of ${run.pairs.length} answers.${free}`];
   }
 

@@ -7,11 +7,11 @@ const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
 export function seeded(seed) {
   let s = Math.imul(seed % 2 ** 32 + 1, 2654435761) || 1;
   const next = () => { s ^= s << 13; s ^= s >>> 17; s ^= s << 5; return ((s >>> 0) + 0.5) / (2 ** 32 + 1); };
-  for (let k = 0; k < 16; k++) next();  // seeds that are alike begin alike
+  for (let k = 0; k < 16; k++) next();  // similar seeds would begin similarly
   return next;
 }
 
-/** Laplace noise of a scale, from a uniform number: to show what noise does, on public data. */
+/** Turn a uniform number into Laplace noise, for illustrations on public data. */
 export function laplace(scale, uniform = Math.random) {
   const u = uniform() - 0.5;
   return -scale * Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
@@ -55,7 +55,7 @@ export class Noise extends Picture {
 
   get scale() { return this.sensitivity / this.epsilon; }
 
-  /** The score goes where the hand is. */
+  /** Move the score to the pointer. */
   take(e) {
     const box = this.canvas.getBoundingClientRect();
     const [low, high] = this.reach, share = (e.clientX - box.left) / box.width;
@@ -82,7 +82,7 @@ export class Noise extends Picture {
 
   drop() { return {x: this.score + laplace(this.scale), y: 0}; }
 
-  /** Whether noise decides otherwise than the score alone. */
+  /** True if noise reverses the decision of the exact score. */
   turned(x) { return (x < this.level) !== (this.score < this.level); }
 
   land(dot) {
@@ -107,7 +107,7 @@ export class Noise extends Picture {
     const area = this.score < this.level ? 1 - below(this.level - this.score, this.scale) : below(this.level - this.score, this.scale);
     const goes = this.score < this.level;
     this.said.replaceChildren(`Without noise the link ${goes ? "goes" : "stays"}. `,
-      el("b", {class: "false_positive"}, `${this.other} of ${this.fallen}`), " draws say otherwise",
+      el("b", {class: "false_positive"}, `${this.other} of ${this.fallen}`), " draws disagree",
       `: ${this.fallen ? Math.round(100 * this.other / this.fallen) : 0} in 100; in the long run ${short(100 * area)} in 100.`);
   }
 

@@ -1,4 +1,4 @@
-// The scene inside a file: nothing is asked of anybody.
+// The scene inside a file, which sends no requests.
 import {dress} from "./dom.js";
 import {Scene} from "./scene.js";
 

@@ -1,4 +1,4 @@
-// A crowd; one answer is changed; one noisy output; a bet; and a score that cannot pass its wall.
+// A crowd, one changed answer, one noisy output, a guess, and the limit of all guesses.
 import {Picture, el, keyed, range, sheet} from "./dom.js";
 import {below, laplace, short} from "./noise.js";
 
@@ -44,7 +44,7 @@ export class Person extends Picture {
     this.watch(() => this.paint());
   }
 
-  /** Other tables or another epsilon: another game. */
+  /** Other tables or another epsilon start a new game. */
   forget() { this.out = null; this.guesses = []; this.last = null; this.running = false; }
 
   get across() { return this.root.clientWidth < this.least ? 25 : 50; }
@@ -52,7 +52,7 @@ export class Person extends Picture {
   get apart() { return this.who !== null && this.target !== null; }
   get scoresOf() { return [this.given.z, this.given.moved[this.given.cells[this.who]][this.target]]; }
 
-  /** How often the best guess is right on these two: 1/2 plus half the total variation. */
+  /** The share of right best guesses on these two tables: 1/2 plus half the total variation. */
   get best() {
     const [a, b] = this.scoresOf, gap = Math.abs(a - b);
     return below(gap / 2, this.scale);
@@ -80,7 +80,7 @@ export class Person extends Picture {
     this.tell();
   }
 
-  /** Which of the two makes the output likelier: the best guess. */
+  /** The table that makes the output likelier: the best guess. */
   likelier(out) { const [a, b] = this.scoresOf; return Math.abs(out - b) < Math.abs(out - a) ? 1 : 0; }
 
   bet(which) { this.last = which === this.which; this.guesses.push(this.last); this.tell(); }
@@ -108,7 +108,7 @@ export class Person extends Picture {
 
   cellName(cell) { const {titles, levels} = this.given, b = levels[1].length; return `${titles[0]} ${levels[0][Math.floor(cell / b)]}, ${titles[1]} ${levels[1][cell % b]}`; }
 
-  /** The sentence, the choices and the curves; with ``all`` also the tables and the crowd, on which no dial has a say. */
+  /** Draw the sentence, the choices and the curves; with ``all`` also the tables and the crowd, which do not depend on the dials. */
   tell(all = true) {
     const {given} = this, name = (which) => el("b", {}, NAMES[which]), own = this.who === null ? null : given.cells[this.who];
     const say = (...parts) => this.said.replaceChildren(...parts), offer = (...nodes) => this.choices.replaceChildren(...nodes);
@@ -116,7 +116,7 @@ export class Person extends Picture {
     if (own === null) {
       const rare = (k) => { const l = given.levels[k], at = this.usual[k]; return `${given.titles[k]} ${l.length === 2 ? `“${l[1 - at]}”` : `not “${l[at]}”`}`; };
       say(`Each dot is a person: ${given.cells.length.toLocaleString("en")} of ${given.people.toLocaleString("en")} are shown. Full: ${rare(0)}; ringed: ${rare(1)}. Click one.`);
-      offer(button("Take the one who matters most", () => { const [from, to] = given.farthest; this.pick(given.cells.indexOf(from)); this.change(to); }));
+      offer(button("Choose the person who matters most", () => { const [from, to] = given.farthest; this.pick(given.cells.indexOf(from)); this.change(to); }));
     } else if (this.target === null) {
       say(`Person ${this.who + 1}: ${this.cellName(own)}. Change the answer to:`);
       offer(...given.moved[own].map((z, cell) => z === null ? "" : button(this.cellName(cell), () => this.change(cell))));
@@ -137,7 +137,7 @@ export class Person extends Picture {
 
   manyButton() { return el("button", {onclick: () => this.thousand()}, "A thousand guesses by the best guesser"); }
 
-  /** Table A, and next to it table B. */
+  /** Draw table A with table B next to it. */
   both(own) {
     const {table, levels, titles, z} = this.given, b = levels[1].length;
     const one = (which) => {
@@ -195,7 +195,7 @@ export class Person extends Picture {
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
     for (const v of [middle - 0.8 * reach, middle, middle + 0.8 * reach]) pen.fillText(short(v), x(v), h - 5);
-    if (this.apart && (this.last !== null || this.guesses.length)) {  // only after a bet
+    if (this.apart && (this.last !== null || this.guesses.length)) {  // only after a guess
       [a, b].forEach((at, k) => {
         pen.beginPath();
         for (let i = 0; i <= 240; i++) {

@@ -11,11 +11,11 @@ export class Plan extends Picture {
     this.given = given;
     if (!this.canvas) this.build();
     if (this.asked.other(place(given.at))) Object.assign(this, {...given.at, hand: "one"});
-    if (place(this) === place(given.at)) this.wait(false);  // else the answer to where the hand is by now is to come
+    if (place(this) === place(given.at)) this.wait(false);  // else a newer answer from the page is still to come
     this.draw();
   }
 
-  /** Along the other dial nothing is known until the page has answered. */
+  /** The values along the other dial are unknown until the page answers. */
   wait(other) { for (const name of ["one", "two"]) this.dials[name].disabled = other && name !== this.hand; }
 
   build() {
@@ -43,7 +43,7 @@ export class Plan extends Picture {
     for (const [name, words] of [["one", "β₁"], ["two", "β₂"]]) this.stand(name, given.betas.length, `${words} = ${given.betas[this[name]]}`);
     const first = plan[0], last = [...plan].reverse().find((row) => row[3] >= 0.5) || first;
     this.root.dataset.state = JSON.stringify({...this.margins, coins: plan.map((row) => row[3])});
-    this.said.replaceChildren("Before the first test CURATE lays ", el("b", {class: "found"}, `${short(first[3])} of 100 coins`), ` on order 0: ε = ${short(first[2])} for each of its ${first[1].toLocaleString("en")} planned tests; a test of order ${last[0]} gets ${short(last[2])}.`);
+    this.said.replaceChildren("Before the first test CURATE puts ", el("b", {class: "found"}, `${short(first[3])} of 100 coins`), ` on order 0: ε = ${short(first[2])} for each of its ${first[1].toLocaleString("en")} planned tests; a test of order ${last[0]} gets ${short(last[2])}.`);
     this.canvas.setAttribute("aria-label", plan.map((row) => `order ${row[0]}: ${short(row[3])} coins`).join(", "));
     this.goal = this.places();
     if (!this.now || this.still) this.now = this.goal.map((p) => [...p]);
@@ -54,7 +54,7 @@ export class Plan extends Picture {
     });
   }
 
-  /** Which order each of the hundred coins lies on, and how high: [column, height]. */
+  /** The order and height of each of the hundred coins: [column, height]. */
   places() {
     const heights = this.plan.map(() => 0);
     let column = 0, until = this.plan[0][3];
@@ -70,7 +70,7 @@ export class Plan extends Picture {
     const {pen, w, h, ink} = got;
     const wide = w / this.plan.length, across = 4, floor = h - BASE;
     const step = Math.min(2.3 * COIN, (floor - 8) / Math.ceil(100 / across));
-    const room = pen.measureText("order 0").width + 8 < wide;  // on a phone the numbers stand alone
+    const room = pen.measureText("order 0").width + 8 < wide;  // a phone shows only the numbers
     pen.fillStyle = pen.strokeStyle = ink("--st-text-color");
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
@@ -86,5 +86,5 @@ export class Plan extends Picture {
   }
 }
 
-/** Both dials in a word. @param {{one: number, two: number}} at */
+/** Name the place of both dials. @param {{one: number, two: number}} at */
 function place(at) { return `${at.one} ${at.two}`; }

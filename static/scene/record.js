@@ -1,4 +1,4 @@
-// One record to move from cell to cell: the published p flies, the strict strength hardly stirs.
+// Move one record between cells: the published p changes much, the strict strength hardly.
 import {Picture, add, el, held, keyed} from "./dom.js";
 import {short} from "./noise.js";
 

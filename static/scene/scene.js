@@ -1,4 +1,4 @@
-// The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
+// The scene: one graph, one dial, a dot per draw and one sentence. It sends no requests to a server.
 import {Picture, add, counted, el, figure, marks, range} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph, sign} from "./graph.js";
@@ -13,7 +13,7 @@ export class Scene extends Picture {
   table = false;
   due = 0;
 
-  /** Show a page's data; the same data are drawn again, because the theme or the frame may differ. */
+  /** Show a page's data. Draw the same data again, because the theme or the frame may differ. */
   show(given) {
     this.start = given.start || {};
     const other = this.asked.other(place(this.start));
@@ -34,7 +34,7 @@ export class Scene extends Picture {
     this.layOut();
   }
 
-  /** Take the frame that the page asks for. */
+  /** Show the frame that the page asks for. */
   begin() {
     const {model, start} = this;
     this.state = {
@@ -125,7 +125,7 @@ export class Scene extends Picture {
     this.draw();
   }
 
-  /** The nearest place with a draw, while some are still being made. */
+  /** The nearest epsilon with a draw, while some draws are still being made. */
   made(at) {
     const far = this.model.epsilons.map((_, k) => k).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
     return far.find((k) => ready(this.model, this.state.method, k)) ?? at;
@@ -139,13 +139,13 @@ export class Scene extends Picture {
   }
   ghost() { this.state.ghost = !this.state.ghost; this.draw(); this.rest(); }
 
-  /** Draw with the next frame, once, however often it is asked. */
+  /** Draw once with the next frame, however many calls there were. */
   ask() {
     if (this.due) return;
     this.due = requestAnimationFrame(() => { this.due = 0; this.draw(); });
   }
 
-  /** Tell of the frame: a key's change comes before the next frame is drawn. */
+  /** Report the frame to the page. A key's change comes before the next frame is drawn. */
   rest() {
     if (this.due) { cancelAnimationFrame(this.due); this.due = 0; this.draw(); }
     this.parts.live.textContent = this.parts.sentence.textContent;
@@ -165,7 +165,7 @@ export class Scene extends Picture {
   type() {
     const field = el("input", {type: "number", class: "typed", min: this.model.epsilons[0], max: this.model.epsilons.at(-1),
       step: "any", value: this.model.epsilons[this.state.at], "aria-label": "epsilon"});
-    let open = true; // to take the field away blurs it, which would take what Escape leaves
+    let open = true; // removing the field blurs it, which would accept a value that Escape discards
     const done = (take) => {
       if (!open) return;
       open = false;
@@ -175,7 +175,7 @@ export class Scene extends Picture {
     };
     field.addEventListener("keydown", (e) => {
       e.stopPropagation();
-      if (e.key === "Enter") e.preventDefault(); // or it would press the value, which has the focus then
+      if (e.key === "Enter") e.preventDefault(); // otherwise the key would press the value, which then has the focus
       if (e.key === "Enter" || e.key === "Escape") done(e.key === "Enter");
     });
     field.addEventListener("blur", () => done(true));
@@ -183,7 +183,7 @@ export class Scene extends Picture {
     field.select();
   }
 
-  /** Whether the method adds no noise: then there is one result, and nothing to draw. */
+  /** True if the method adds no noise, so that there is only one result. */
   get exact() { return !this.model.methods.find((m) => m.key === this.state.method).private; }
 
   draw() {
@@ -242,8 +242,8 @@ export class Scene extends Picture {
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;
     if (exact) { parts.hint.textContent = `${name}: ${s.linked ? "found" : "not found"}.`; return; }
-    const where = !real ? "" : from === null ? " It is never in most of the draws." :
-      from === 0 ? " It holds at every ε." : ` Below ε = ${model.epsilons[from]} it is lost.`;
+    const where = !real ? "" : from === null ? " Most draws never find it." :
+      from === 0 ? " Most draws find it at every ε." : ` Below ε = ${model.epsilons[from]} it is lost.`;
     parts.hint.textContent = `${name}: in ${s.linked} of ${s.of} draws at this ε.${where}`;
   }
 

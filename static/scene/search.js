@@ -1,11 +1,11 @@
-// A search played back: the tested link swings, and known things block paths between its ends.
+// A search played back: the tested link swings, and known variables block paths between its ends.
 import {Picture, add, el, range} from "./dom.js";
 import {Graph} from "./graph.js";
 import {ABSENT, UNTESTED, pairsOf} from "./model.js";
 
 const [ORDER, X, Y, GIVEN, DECISION, REMOVED, REASON] = [0, 1, 2, 3, 4, 5, 6];
 const ASK = 0.55;       // the share of a step that passes before its answer
-const SPEEDS = {slow: 3.2, normal: 1.5, fast: 0.35, "very fast": 0.07};  // seconds a step
+const SPEEDS = {slow: 3.2, normal: 1.5, fast: 0.35, "very fast": 0.07};  // seconds per step
 const LONGEST = 18;     // seconds
 
 export class Search extends Picture {
@@ -68,7 +68,7 @@ export class Search extends Picture {
   step() { return this.at > 0 && this.at < this.last ? this.given.beats[this.at - 1] : null; }
   pair(b) { return this.place.get(Math.min(b[X], b[Y]) * 1000 + Math.max(b[X], b[Y])); }
 
-  /** To a step: with a guess to make it waits with its answer. */
+  /** Go to a step. If a guess is due, wait before the answer. */
   go(to) {
     this.at = Math.max(0, Math.min(this.last, to));
     this.guess = null;
@@ -93,7 +93,7 @@ export class Search extends Picture {
   }
 
   gone(b) { return b[DECISION] === "independent"; }
-  /** Seconds a step: at the normal speed all of it is played in LONGEST, however long. */
+  /** Seconds per step: at normal speed the whole search takes LONGEST seconds. */
   get pace() { return this.speed === "normal" ? Math.min(SPEEDS.normal, LONGEST / this.last) : SPEEDS[this.speed]; }
   get waiting() { return Boolean(this.step()) && this.ask.checked && this.guess === null; }
 
@@ -107,7 +107,7 @@ export class Search extends Picture {
 
   stop() { this.going = false; }
 
-  /** Frames as long as anything moves. */
+  /** Request frames while anything moves. */
   move() {
     this.draw();
     this.animate((passed, now) => {
@@ -141,7 +141,7 @@ export class Search extends Picture {
     this.root.dataset.at = String(this.at);
   }
 
-  /** The tested link swings; dots run along open paths and stop at known things. */
+  /** The tested link swings; dots run along open paths and stop at known variables. */
   swing(asked, b, told) {
     if (this.swung !== undefined && this.swung !== asked) this.graph.bend(this.swung, 0);
     this.swung = asked === null ? undefined : asked;
@@ -158,7 +158,7 @@ export class Search extends Picture {
     const stays = !this.gone(b), shown = told || !this.ask.checked;
     for (let k = 0; k < 5; k++) {
       const share = ((this.clock || 0) * 0.6 + k / 5) % 1;
-      for (const g of b[GIVEN]) this.pulse(from, at[g], share * 0.86, "stopped");  // a known thing blocks the path
+      for (const g of b[GIVEN]) this.pulse(from, at[g], share * 0.86, "stopped");  // a known variable blocks the path
       if (shown && stays) this.pulse(from, to, share, "through");
     }
   }

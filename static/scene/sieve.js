@@ -1,4 +1,4 @@
-// The sieve taken hold of: drag T and T - t along the scores' axis, and choose m; every query answers.
+// The sieve: drag T and T - t along the scores' axis, and choose m. Every query is answered again.
 import {Picture, el, held, sheet} from "./dom.js";
 import {laplace, seeded, short} from "./noise.js";
 
@@ -21,12 +21,12 @@ export class Sieve extends Picture {
     this.canvas = el("canvas", {class: "noise", role: "img", "aria-label": "Scores of all queries with noise, and the two thresholds"});
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, ...this.rows({t: "Threshold T", w: "Tweak t", m: "Rows m in the sieve's sample"}, () => { this.held = true; this.draw(); }),
-      el("div", {class: "buttons"}, el("button", {onclick: () => this.shake()}, "Shake: other noise"))), this.said));
+      el("div", {class: "buttons"}, el("button", {onclick: () => this.shake()}, "Draw new noise"))), this.said));
     held(this.canvas, (e, down) => { if (down) this.hand = this.nearer(e); this.held = true; this.follow(e); }, () => this.rest());
     this.watch(() => this.draw(), this.canvas);
   }
 
-  /** One draw of standard noise for every query, which the dials only stretch; a link shows it again. */
+  /** One draw of standard noise per query, which the dials only scale. A link shows the same draw. */
   drawNoise() {
     const uniform = seeded(this.seed);
     this.draws = this.given.scores.map(() => [laplace(1, uniform), laplace(1, uniform)]);
@@ -44,19 +44,19 @@ export class Sieve extends Picture {
   get level() { return this.given.levels[this.t][this.w][0]; }
   get lowered() { return this.given.levels[this.t][this.w][1]; }
 
-  /** Where a value lies across the canvas; all beyond the end share the last place. */
+  /** The position of a value on the canvas. Values beyond the end share the last position. */
   x(v) { const {end} = this.given, low = -0.12 * end; return (Math.max(low, Math.min(end, v)) - low) / (end - low) * this.canvas.clientWidth; }
   value(e) { const box = this.canvas.getBoundingClientRect(), {end} = this.given, low = -0.12 * end; return low + (e.clientX - box.left) / box.width * (end - low); }
   nearer(e) { const v = this.value(e); return Math.abs(v - this.level) <= Math.abs(v - this.lowered) ? "t" : "w"; }
 
-  /** The threshold in the hand goes to the place nearest to it. */
+  /** Move the dragged threshold to the nearest place. */
   follow(e) {
     const v = this.value(e), name = this.hand, column = name === "t" ? this.given.levels.map((row) => row[this.w][0]) : this.given.levels[this.t].map((pair) => pair[1]);
     this[name] = column.reduce((best, at, k) => Math.abs(at - v) < Math.abs(column[best] - v) ? k : best, 0);
     this.draw();
   }
 
-  /** Whether a value looks independent: high on p, low on |z|. */
+  /** True if a value looks independent: high on p, low on |z|. */
   beyond(v, level) { return this.given.scale === "p" ? v >= level : v <= level; }
 
   draw() {
@@ -99,7 +99,7 @@ export class Sieve extends Picture {
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
     for (let k = 0; k <= 4; k++) pen.fillText(short(this.given.end * k / 4) + (k === 4 && !p ? "+" : ""), Math.min(w - 14, this.x(this.given.end * k / 4)), floor + 18);
-    const full = ["dependent: sifted out", p ? "perhaps independent: examined →" : "← perhaps independent: examined"];
+    const full = ["dependent: filtered", p ? "perhaps independent: examined →" : "← perhaps independent: examined"];
     const room = pen.measureText(full.join("")).width + 24 < w, ends = room ? full : ["sifted out", p ? "examined →" : "← examined"];
     pen.textAlign = "left";
     pen.fillText(ends[p ? 0 : 1], 4, h - 6);

@@ -1,10 +1,10 @@
-// The story: one graph and a thousand dots that follow the text; no server is asked.
+// The story: one graph and a thousand dots that follow the text, without requests to a server.
 import {Picture, el, ease, figure, range, sheet} from "./dom.js";
 import {Graph} from "./graph.js";
 import {ABSENT, BACK, FORTH, LINE, counts, guesses, mean, read, share} from "./model.js";
 import {below, laplace, seeded} from "./noise.js";
 
-const MANY = 1000, SHARE = 0.16, AWAY = 30;  // dots, how much of its way each goes in a frame, pixels beyond an edge
+const MANY = 1000, SHARE = 0.16, AWAY = 30;  // dots, the share of its way that a dot moves per frame, pixels beyond an edge
 const BEFORE = ["patient", "causes", "records"];
 const NOTHING = {kind: "none", opacity: 0, forth: 0, back: 0};
 
@@ -147,7 +147,7 @@ class Stage extends Picture {
       rules: [[x, 16, x, h - 22]], labels: [["removed ←  → kept", x, 12], ["weak link", 0.12 * w, h - 4], ["strength with noise", 0.5 * w, h - 4], ["strong link", 0.88 * w, h - 4]]};
   }
 
-  /** Values as dots above an axis; those beyond its ends are out of sight. */
+  /** Values as dots above an axis. Values beyond its ends are hidden. */
   pile({w, h}, low, high, value, from = 0, to = MANY, floor = h - 6, up = 1, tall = h - 12) {
     const bins = new Map(), at = [], wide = 2 * this.radius;
     for (let k = from; k < to; k++) {

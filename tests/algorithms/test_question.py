@@ -173,7 +173,7 @@ def test_a_forecast_says_the_width_that_each_epsilon_buys_before_a_record_is_rea
     assert found.widths[0].sentences[1] in capsys.readouterr().out
     main(asked.split())
     said = capsys.readouterr().out
-    assert "No width is promised" in said
-    assert "Fewer columns leave it fewer sets." in said
+    assert "No width is guaranteed" in said
+    assert "Fewer columns leave fewer sets." in said
     for wrong in (["--shares", "0.5"], ["--cause-level", "yes"], ["--values", "1"]):
         assert main([*asked.split(), *wrong]) == 2

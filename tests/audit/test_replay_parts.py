@@ -155,7 +155,7 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else():
 
         return looked_at(work)
 
-    goes_on = "control flow: it goes on after answer 1, where the other run ends"
+    goes_on = "control flow: it continues after answer 1, but the other run ends"
     assert depends(1, 1).faults == (goes_on,)
     assert depends(2, -1).faults == ("control flow: it ends after answer 1 of 2",)
 

@@ -85,17 +85,17 @@ def declared(page, name):
     page.locator(".st-key-schema-open label").click()
     page.get_by_role("button", name="Declare all as shown").wait_for()
     if name == "panel":
-        page.get_by_text("it is a date, from 2015 to 2023, of which the year").wait_for()
+        page.get_by_text("it is a date, from 2015 to 2023, whose year").wait_for()
         page.get_by_text("patient: one value has up to 3 rows.").wait_for()
         page.locator(".st-key-cards-several label", has_text="Yes").click()
-        page.get_by_text("Orders a person's rows, and has no other use.").wait_for()  # the date
+        page.get_by_text("Orders a person's rows and has no other use.").wait_for()  # the date
     if name == "trial":
         enter(page, "card-2-bounds", "0, 2000")
     page.get_by_role("button", name="Declare all as shown").click()
     page.get_by_text("of the used columns are declared").wait_for()
     settle(page)
     assert plain(page)
-    page.get_by_role("button", name="Read the table by this schema").click()
+    page.get_by_role("button", name="Read the table with this schema").click()
     page.get_by_text("strict runs have a guarantee").wait_for()
 
 
@@ -151,7 +151,7 @@ def test_from_a_file_through_a_question_to_an_answer(new_page, screenshots, tmp_
     found = plan(schema, epsilon=3.0, algorithms="marginal_pc", **about)
     assert found.widths[0].sentences == (forecast,)
 
-    unfold(page, "How much? Effects")
+    unfold(page, "Causal effects")
     page.locator(".st-key-release-effects").get_by_text("From the file alone").wait_for()
     settle(page)
     assert plain(page)

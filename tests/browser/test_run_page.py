@@ -148,7 +148,9 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
     steps.enter(page, "param-epsilon", "-1")
     ran(page)
     page.get_by_role("alert").get_by_text("epsilon must be at least").wait_for()
-    page.locator(".st-key-notice").get_by_text("A field of the form refuses its value").wait_for()
+    page.locator(".st-key-notice").get_by_text(
+        "A field of the form has an invalid value"
+    ).wait_for()
     assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run_error.png")
 

@@ -250,7 +250,7 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be(tmp_path):
     assert draft.columns[-1].levels == ("known", "missing")  # the gaps are its other level
     kept = draft.declare(Embarked=["S", "Q", "C"])
     assert kept.levels[kept.names.index("Embarked")] == ("S", "Q", "C", "missing")
-    assert "of which the year or the month" in dict(Schema.draft(nhefs()).left_out)["exam"]
+    assert "whose year or month" in dict(Schema.draft(nhefs()).left_out)["exam"]
     person = dict(Schema.draft(panel()).left_out)["person_id"]
     assert "about 8 rows" in person
     assert "by_person" in person

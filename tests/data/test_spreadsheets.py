@@ -89,7 +89,7 @@ def test_our_text_for_tetrad_is_read_back_as_a_true_graph():
     for raw in (text, "\n" + text + "\nGraph Attributes:\nScore: -3.5\n"):
         assert (matrix_of(read_edges(raw.encode(), names), names) == matrix).all()
     matrix[1, 0] = True
-    with pytest.raises(DataError, match=r"Line 5 of the edge list is not an arrow a --> b"):
+    with pytest.raises(DataError, match=r"Line 5 of the edge list is not a directed edge a --> b"):
         read_edges(tetrad(names, matrix).encode(), names)
     with pytest.raises(DataError, match="names 'zz', which is not a column"):
         read_edges(b"Graph Nodes:\na_b;zz\n\nGraph Edges:\n1. a_b --> zz\n", names)

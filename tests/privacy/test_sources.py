@@ -74,7 +74,7 @@ def test_a_replay_gives_out_what_is_asked_for_and_nothing_else():
     assert given.tolist() == np.ldexp([[4.0], [-5.0]], one.grid).tolist()
     assert source.left == 1
     assert source.gaussian(np.zeros(1), 2.0, 5.0).tolist() == [math.ldexp(7.0, other.grid)]
-    with pytest.raises(InputError, match="lacks a release"):
+    with pytest.raises(InputError, match="lacks a measurement"):
         source.gaussian(np.zeros(1), 2.0, 5.0)
     for size, sensitivity, sigma in ((1, 1.0, 3.0), (2, 1 + 3e-12, 3.0), (2, 1.0, 3 + 1e-8)):
         with pytest.raises(InputError, match="has sensitivity 1 and noise 3; its algorithm"):

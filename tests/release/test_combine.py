@@ -48,7 +48,7 @@ def test_files_of_before_are_read_and_checked(path):
     assert canonical(found).encode() == path.read_bytes()
     assert doubt > 1e-6
     if found.signature is not None:  # its page was written by another version
-        with pytest.raises(InputError, match="another version of this program wrote it"):
+        with pytest.raises(InputError, match="another version of this program"):
             verify_page(found, path.with_suffix(".html").read_bytes())
 
 
@@ -237,14 +237,20 @@ def test_what_cannot_be_combined_is_refused(wards, both):
     levels = replace(two.schema.columns[1], levels=("maybe", "no"))
     columns = two.schema.columns
     for other, words in (
-        (replace(one, name="ward"), "are one release or a copy, so people would be counted twice"),
-        (checking.with_knowledge(replace(one, name="ward"), KNOWN), "are one release or a copy"),
+        (
+            replace(one, name="ward"),
+            "are the same release or a copy of it, so people would be counted twice",
+        ),
+        (
+            checking.with_knowledge(replace(one, name="ward"), KNOWN),
+            "are the same release or a copy",
+        ),
         (replace(two, name=one.name, rows=one.rows), "of one budget"),
         (both, "of one budget"),
         (replace(two, schema=Schema((columns[0], levels, *columns[2:]))), "'levels' of 'tub'"),
         (replace(two, schema=Schema(columns[:-1])), "their columns"),
         (replace(two, params={**two.params, "threshold": 0.3}), "in the parameter 'threshold'"),
-        (checking.with_knowledge(two, KNOWN), "state different knowledge"),
+        (checking.with_knowledge(two, KNOWN), "have different background knowledge"),
     ):
         with pytest.raises(InputError, match=words):
             checking.combined([one, other])

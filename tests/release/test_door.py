@@ -178,7 +178,7 @@ def test_a_page_is_derived_from_its_file_and_compared(name, wards, tmp_path, cap
     (tmp_path / "r.html").write_text(page, encoding="utf-8")
     asked = ["check", str(tmp_path / "r.json"), "--page", str(tmp_path / "r.html")]
     assert main(asked) == 2
-    assert "page does not follow from this release" in capsys.readouterr().err
+    assert "page does not match this release" in capsys.readouterr().err
     (tmp_path / "r.html").write_text(to_html(file), encoding="utf-8")
     assert main(asked) == 0
     assert "The page belongs to it" in capsys.readouterr().out
@@ -197,8 +197,8 @@ def test_the_same_people_are_combined_only_if_somebody_states_otherwise(
     for given, words in (
         ("one.json again.json", "'one' and 'one again' look like the same people"),
         ("two.json one.json again.json", "look like the same people"),
-        ("one.json twin.json", "'one' and 'twin' are one release or a copy"),
-        (f"one.json twin.json {sure}", "'one' and 'twin' are one release or a copy"),
+        ("one.json twin.json", "'one' and 'twin' are the same release or a copy"),
+        (f"one.json twin.json {sure}", "'one' and 'twin' are the same release or a copy"),
         (f"one.json one.json {sure}", "are of one budget"),
     ):
         assert main(f"combine {given} --out all.json".split()) == 2

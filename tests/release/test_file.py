@@ -175,7 +175,7 @@ REFUSED = {
         "another cut-off": put("params", "threshold", 0.99),
         "one row more": put("rows", 601),
     },
-    "lacks a release": {"a release less": lambda c: c["releases"].pop()},
+    "lacks a measurement": {"a release less": lambda c: c["releases"].pop()},
     "releases of the file are not those": {
         "another label": put("releases", 0, "label", "x"),
         "a release more": lambda c: c["releases"].append(c["releases"][-1]),

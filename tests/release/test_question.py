@@ -73,7 +73,7 @@ def test_tables_of_two_questions_add_up_and_numbers_do_not(paid, tmp_path):
     both = combine([paid[0], more], ORDER)
     assert both.release.schema.questions == ()
     assert both.effect("smoke", "bronc", outcome_level="yes").method != AIPW
-    with pytest.raises(InputError, match="made for no question"):
+    with pytest.raises(InputError, match="made without a question"):
         both.answer()
     assert load_release(both.save(tmp_path / "both.json")).answer(WANTED).difference is not None
 

@@ -316,6 +316,6 @@ def test_the_commands(typed, monkeypatch):
             assert "nothing was charged" in found.err
             continue
         id_ = budget.ids(made)[made.charges[-1].id]
-        assert f"Stopped. The release is kept: engine release --again {id_} --out" in found.err
+        assert f"Stopped. The release is saved: engine release --again {id_} --out" in found.err
         assert typed(f"release --again {id_} --out again{charges}.json").status == 0
     assert Path("r.html").exists()

@@ -122,7 +122,7 @@ def test_no_budget_hands_out_another_s_tables(how, book, monkeypatch):
     found = make(book, **ASKED | {"name": "ward 8"})
     assert found.releases[0].steps != drawn.steps
     ward = Budget("ward 8", path=book.path)
-    with pytest.raises(InputError, match="waits to be ended"):
+    with pytest.raises(InputError, match="has no interrupted release"):
         book.draw(charge, 1, drawn)
     assert len(ward.charges) == 1
 

@@ -128,7 +128,9 @@ def test_budgets_of_version_1_are_taken_over(book):
     again = make(book, resume=True)
     assert book.ids(budget)["2"] == f"2-{digest(again)[:8]}"
     assert len(make(book).releases) == len(made.releases)
-    with pytest.raises(InputError, match=r"waits to be ended\. drawn-3\.jsonl .* is not used\.$"):
+    with pytest.raises(
+        InputError, match=r"has no interrupted release\. drawn-3\.jsonl .* is not used\.$"
+    ):
         make(book, resume=True)
     assert [len(c.id) for c in book.show("asia").charges] == [1, 1, 1, 16]
 

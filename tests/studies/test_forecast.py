@@ -207,13 +207,13 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts():
     few, many = (smallest_correlation(1000, d, 0.01, 1e-6) for d in (10, 20))
     assert many / few == pytest.approx(2.0, rel=1e-2)
     said = detectability(10_000, 20, [10.0, 0.1, 0.05])
-    assert "ε = 0.05, 0.1 little is to be had" in said
+    assert "ε = 0.05, 0.1 little can be found" in said
     assert "20 columns" in said
     assert "correlation of 0.2" in said  # at the larger of the two
     assert detectability(10_000, 20, [1.0, 10.0]) == ""
     none = detectability(1_000, 37, [0.1])
-    assert "next to nothing is to be had" in none
-    assert "no link would surely stand out" in none
+    assert "next to nothing can be found" in none
+    assert "no link would clearly exceed the noise" in none
     assert detectability(1, 5, [0.1]) == detectability(100, 1, [0.1]) == ""
 
 
@@ -381,7 +381,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below():
     assert [line.split()[0] for line in lines[:4]] == ["EM-PC", "Priv-PC", "Priv-PC", "SVT-PC"]
     assert lines[0].endswith("noise")
     assert "0.50 (0.05 to 1.00)" in lines[3]
-    assert "*: nothing can be said" in lines[5]
+    assert "*: no forecast" in lines[5]
     assert lines[4] == forecast.epsilon_range(found.forecasts, 0.8).words
     assert forecast.TRUST in lines[5]
     assert "3,000 rows and ε = 0.1 this budget cannot" in str(forecast.Plan(QUESTION, (LOW, HIGH)))
@@ -394,7 +394,7 @@ def test_a_band_wider_than_half_says_nothing():
     assert wide.unknown
     assert forecast.Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
     said = forecast.Plan(QUESTION, (wide,), 0.01).as_dict()
-    assert "Nothing can be said" in said["sentence"]
+    assert "No forecast is possible" in said["sentence"]
     assert said["smallest_epsilon"] is said["by"] is None
     assert not HIGH.unknown
 
@@ -436,5 +436,5 @@ def test_rows_are_those_asked_for_then_the_schemas():
 
     assert rows() == 700
     assert rows(rows=900) == 900
-    with pytest.raises(InputError, match="how many records"):
+    with pytest.raises(InputError, match="the number of records"):
         forecast.plan(Schema(columns), epsilon=1)

@@ -186,5 +186,5 @@ def test_studies_are_merged_where_they_fit_together(tmp_path, results, capsys):
     with ResultStore(tmp_path / "both") as store:
         assert sorted(store.results(), key=BY_KEY) == sorted(results, key=BY_KEY)
     assert main([*merge, str(tmp_path / "c"), "--out", str(tmp_path / "no")]) == 2
-    assert "two results of one run" in capsys.readouterr().err
+    assert "different results of the same run" in capsys.readouterr().err
     assert not (tmp_path / "no").exists()

@@ -60,7 +60,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     app = open_app("audit")
     assert "audit-release-go" not in [b.key for b in app.button]
     for bad, said in (
-        (b"{}", "This is no release"),
+        (b"{}", "This is not a release"),
         (b"\xff" * 9, "not JSON in UTF-8"),
         (raw.replace(b'"rows":2000', b'"rows":2001'), "its digest does not match"),
     ):

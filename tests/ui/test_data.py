@@ -149,7 +149,7 @@ def state(app, *cards):
 def test_the_columns_are_stated_card_by_card(data_page):
     app = data_page
     own_table(app, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
-    assert "Nothing is declared of this table" in told(app)
+    assert "Nothing is declared about this table" in told(app)
     to_cards(app)
     assert "0 of the used columns are declared (public); 2 are inferred" in told(app)
     state(app)
@@ -157,7 +157,7 @@ def test_the_columns_are_stated_card_by_card(data_page):
     state(app, 1, 2)
     data = app.session_state["own_data"]
     assert (data.declared, data.names) == (True, ("a", "b"))
-    assert "read by a declared schema" in told(app)
+    assert "read with a declared schema" in told(app)
     step(app, "known")
     assert "There are 60 rows" in told(app)
 
@@ -278,14 +278,14 @@ def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_
     own_table(app, with_gaps(), Schema((age, two)))
     assert counts(app.session_state["own_data"], "smoker")["maybe"] == 76
     step(app, "release")
-    assert "Is that what they mean?" in told(app)
+    assert "If that is wrong" in told(app)
     assert "release-go" not in [b.key for b in app.button]
     press(app, "release-agree")
     assert "release-go" in [b.key for b in app.button]
     assert "After this release ε = 0.5 is left." in told(app)
     assert re.search(r"Expect about \d+ of \d+ links, and (no|\d+) false", told(app))
     app.number_input(key="release-epsilon").set_value(2.0).run()
-    assert "which does not pay for this" in told(app)
+    assert "which is too little for this release" in told(app)
 
 
 def stated(raw):
@@ -317,7 +317,10 @@ def test_what_is_stated_becomes_a_schema():
     assert schema.columns[3].levels == ("0", "1", "2", "3", "missing")
     assert schema.columns[3].other == "missing"
     assert [0, 0, 0, 4] in read_table(raw, schema).codes.tolist()
-    for typed, sentence in (("ten", "are numbers with commas"), ("", "at least one cut point")):
+    for typed, sentence in (
+        ("ten", "are numbers separated by commas"),
+        ("", "at least one cut point"),
+    ):
         drafts["b"]["cuts"] = typed
         with pytest.raises(InputError, match=sentence):
             cards.schema_of(drafts, dialect)

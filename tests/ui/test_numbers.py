@@ -64,7 +64,7 @@ PRICES = {
     ),
     "void": (
         *(paid(1.0, void=("no schema", "a read bound")), None, ["Proven ε no bound"]),
-        *("No guarantee: no schema; a read bound. The run added noise", ""),
+        *("No guarantee: no schema; a read bound. The run added the noise", ""),
     ),
 }
 

@@ -119,7 +119,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
     assert "four numbers" in app.info[0].value
     for wrong in ("0, nan, 0, 400", "40, 0, 0, 400", "0, inf, 0, 400"):
         app.text_input(key="pairs-bounds").set_value(wrong).run()
-        assert "lowest value stands before its highest one" in app.info[0].value
+        assert "lowest value before its highest one" in app.info[0].value
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     assert not app.exception
     places = [leaf.type for leaf in app.main if leaf.type in ("html", "button")]
@@ -131,7 +131,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
     assert len(app.get("plotly_chart")) == 0
     app.toggle(key="pairs-look").set_value(True).run()
     assert len(app.get("plotly_chart")) > 0
-    assert any("nothing below is private" in w.value for w in app.warning)
+    assert any("Nothing below is private" in w.value for w in app.warning)
 
 
 def test_the_batch(open_app, monkeypatch):

@@ -156,4 +156,4 @@ def test_two_columns_are_read_beside_the_page_and_can_be_stopped(open_app, gate)
     job = app.session_state["task-pairs-table"]
     gate.opened.set()
     finished(app, job)
-    assert "Nothing has been released of these data yet" in told(app)
+    assert "Nothing has been released from these data yet" in told(app)

@@ -63,7 +63,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     assert "Declare the columns of your file first" in told(app, "info")
     own_table(app, WARD, asia_schema())
     step(app, "share")
-    assert "Nothing was released of this table" in told(app, "info")
+    assert "This table was not released" in told(app, "info")
     step(app, "budget")
     app.text_input(key="new-name").set_value("ward").run()
     app.number_input(key="new-epsilon").set_value(1.5).run()
@@ -122,9 +122,9 @@ def test_a_release_is_signed_from_the_page(open_app, book, tmp_path, monkeypatch
     give(app, "check-page", to_html(found), "r.html")
     assert "The page belongs to it" in told(app, "markdown")
     give(app, "check-page", to_html(found).replace("= (1, ", "= (0.1, "), "r.html")
-    assert "does not follow from this release" in app.error[-1].value
+    assert "does not match this release" in app.error[-1].value
     to_check(app, canonical(replace(found, name="other")).encode())
-    assert "The signature is not one of this release" in app.error[-1].value
+    assert "The signature does not match this release" in app.error[-1].value
     to_check(app, content, str(tmp_path / "key.pem"))  # no file is read
     assert "64 hexadecimal digits" in app.error[-1].value
 
@@ -141,7 +141,7 @@ def test_a_question_s_width_is_promised_where_it_can_be_and_a_reader_sees_the_an
     assert "two different columns" in told(app, "error")
     app.selectbox(key="question-outcome").set_value("bronc").run()
     assert app.selectbox(key="question-level").value == "yes"
-    assert "No width is promised" in told(app, "markdown")
+    assert "No width is guaranteed" in told(app, "markdown")
     half = width(rows=5_000, epsilon=2.0, delta=4e-6, share=0.7, levels=2, span=1.0).half
     assert f"of bronc will be known to about ± {100 * half:.1f} of 100" in told(app, "markdown")
     press(app, "question-more")
@@ -179,7 +179,7 @@ def test_a_release_that_goes_on_says_what_a_stop_costs(open_app, tmp_path, monke
     app = with_table(open_app)
     release(app)
     app.run()
-    assert ("keeps the charge" if charged else "stopping is free") in told(app, "info")
+    assert ("keeps the charge" if charged else "so you can stop") in told(app, "info")
     left = "2 of 3" if charged else "3 of 3"  # the table was drawn before the charge
     assert app.dataframe[0].value["ε left"].tolist() == [left]
     press(app, "release-stop")

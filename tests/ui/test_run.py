@@ -153,7 +153,7 @@ def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app):
     app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
     assert f"{detectability(500, 5, [0.1]).split(':')[0]}." in messages(app)
     enter(app, "param-epsilon", 5.0)
-    assert "is to be had" not in told(app, "warning")
+    assert "can be found:" not in told(app, "warning")
     app = open_app(data="asia", n="300", algorithm="svt_pc", epsilon="0.1")
     assert "cannot work here" in told(app, "warning")
 
