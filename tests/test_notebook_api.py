@@ -336,7 +336,7 @@ GUESSES = {
     "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
     "a module that is called": (lambda: engine.release(FRAME, SCHEMA), "a budget releases"),
     "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),
-    "levels for a reader": (lambda: engine.read_table(b"a,b", levels={}), "declared by a schema"),
+    "levels for a reader": (lambda: engine.read_table(b"a,b", levels={}), "in a schema"),
 }
 
 

@@ -233,8 +233,8 @@ def unworkable(
         if DEVIATIONS * noise > HIDDEN * largest:
             found[key, shape] = (
                 f"{chosen.title} cannot work here. The tests that {columns} columns may need "
-                f"share ε = {number(epsilon)}, so {of_it}. Use fewer columns, a larger ε or Marginal "
-                "PC, which pays once for all pairs."
+                f"share ε = {number(epsilon)}, so {of_it}. Use fewer columns, a larger ε or "
+                "Marginal PC, which pays once for all pairs."
             )
     return list(dict.fromkeys(found.values()))
 

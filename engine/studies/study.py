@@ -203,7 +203,7 @@ class _Sweep:
             gone = type(error).__name__ in _GONE
             if not gone or pool.lost > MOST_LOST:
                 reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-                why = "Workers ended repeatedly, perhaps because memory ran out"
+                why = "Workers ended repeatedly, perhaps because of a lack of memory"
                 raise WorkerError(
                     f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}."
                 ) from error

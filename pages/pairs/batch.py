@@ -51,7 +51,8 @@ def batch_view(d: Draft) -> None:
     if made != setting_of(d) or task.title != which:
         said += (
             f" These results are for the {text.plain(task.title)} at λ = {made.ridge:g}, a fit "
-            f"width of {made.width:g} and an HSIC width of {made.score_width:g}. To use the form's settings, run all pairs again."
+            f"width of {made.width:g} and an HSIC width of {made.score_width:g}. To use the "
+            "form's settings, run all pairs again."
         )
     st.caption(said)
     _table(task, d)

@@ -36,7 +36,7 @@ EVERY = 1.0  # seconds between two looks of a page
 LONG = 3  # long tasks at once
 MEMORY = 2_000_000_000  # bytes of all processes at work, for all visitors: see docs/guide/host.md
 _KEPT = 64  # results of tasks that sessions share
-ENDED = "The worker process ended, perhaps because memory ran out. Start the work again."
+ENDED = "The worker process ended, perhaps because of a lack of memory. Start the work again."
 
 # In the server ----------------------------------------------------------------------------
 

@@ -152,7 +152,7 @@ def test_from_a_file_through_a_question_to_an_answer(new_page, screenshots, tmp_
     assert found.widths[0].sentences == (forecast,)
 
     unfold(page, "Causal effects")
-    page.locator(".st-key-release-effects").get_by_text("From the file alone").wait_for()
+    page.locator(".st-key-release-effects").get_by_text("From the file only").wait_for()
     settle(page)
     assert plain(page)
     assert page.locator(BROKEN).count() == 0

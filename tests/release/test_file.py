@@ -129,10 +129,10 @@ REFUSED = {
         "a number more": lambda c: c["releases"][0]["steps"].append(1),
     },
     "rests on an assumption": {"another assumption": put("guarantee", "rests_on", "nothing")},
-    "no release: its JSON needs": {"another format": put("format", "dp")},
+    "not a release: its JSON needs": {"another format": put("format", "dp")},
     "reads versions 3 to 5": {"another version": put("version", 2)},
-    "this is no schema|column": {"no schema": put("schema", None)},
-    "is not laid out as|its digest does not match": {
+    "this is not a schema|column": {"no schema": put("schema", None)},
+    "layout of the release|its digest does not match": {
         "a sigma that is true": put("releases", 0, "sigma", True),
         "a sigma in words": put("releases", 0, "sigma", "1"),
         "a whole epsilon": put("guarantee", "epsilon", 8),
@@ -170,7 +170,7 @@ REFUSED = {
     "the hardened noise needs|parameters are not": {
         "a smaller delta": put("guarantee", "delta", 1e-13)
     },
-    "does not follow|no such|too good|come to an end|makes one of": {
+    "does not follow|no such|too good|does not finish|makes one of": {
         "other numbers": lambda c: c["releases"][0]["steps"].reverse(),
         "another cut-off": put("params", "threshold", 0.99),
         "one row more": put("rows", 601),
@@ -180,7 +180,7 @@ REFUSED = {
         "another label": put("releases", 0, "label", "x"),
         "a release more": lambda c: c["releases"].append(c["releases"][-1]),
     },
-    "release is one of marginal_pc": {"another algorithm": put("algorithm", "priv_pc")},
+    "release is made by marginal_pc": {"another algorithm": put("algorithm", "priv_pc")},
 }
 
 
@@ -229,16 +229,16 @@ def test_a_file_is_read_to_the_byte(small):
     raw = canonical(small).encode()
     half, whole = b'"epsilon":8.0', b'"epsilon":8'
     for wrong, words in (
-        (raw.replace(half, whole, 1), "digest|is not laid out as"),
-        (raw.replace(half, b'"epsilon":8.00', 1), "is not laid out as"),
+        (raw.replace(half, whole, 1), "digest|layout of the release"),
+        (raw.replace(half, b'"epsilon":8.00', 1), "layout of the release"),
         (raw.replace(b'"rows":600', b'"rows":601'), "its digest does not match"),
         (raw.replace(b'"name":"ward"', b'"name":"wart"', 1), "its digest does not match"),
         (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest does not match"),
-        (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "is not laid out as"),
-        (raw.replace(b'"signature":null', b'"signature":null '), "is not laid out as"),
-        (raw.replace(b'"rows":', b'"rows": '), "is not laid out as"),
-        (raw + b"\n", "is not laid out as"),
-        (raw.replace(half, half + b"," + half, 1), "is not laid out as"),
+        (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "layout of the release"),
+        (raw.replace(b'"signature":null', b'"signature":null '), "layout of the release"),
+        (raw.replace(b'"rows":', b'"rows": '), "layout of the release"),
+        (raw + b"\n", "layout of the release"),
+        (raw.replace(half, half + b"," + half, 1), "layout of the release"),
         (raw.replace(half, b'"epsilon":NaN', 1), "outside the allowed range"),
         (b"\xef\xbb\xbf" + raw, "not JSON in UTF-8"),
         (b"\xff" + raw, "not JSON in UTF-8"),
@@ -348,7 +348,7 @@ def test_numbers_with_which_a_test_fails_are_one_sentence(looks, small, monkeypa
         raise np.linalg.LinAlgError("Matrix is not positive definite.")
 
     monkeypatch.setattr("engine.marginals.citest.tests", fails)
-    with pytest.raises(InputError, match="does not come to an end with the release's numbers"):
+    with pytest.raises(InputError, match="does not finish with the release's numbers"):
         looks(replace(small))
 
 

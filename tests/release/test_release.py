@@ -278,8 +278,8 @@ def test_the_commands(typed, monkeypatch):
     for asked, why in (
         ("r.json", "already"),  # nothing is overwritten
         ("second.json --epsilon 2.5", "remaining"),
-        ("nowhere/r.json", "no place for a file"),
-        ("r.json/s.json", "no place for a file"),
+        ("nowhere/r.json", "No file can be written at"),
+        ("r.json/s.json", "No file can be written at"),
     ):
         found = typed(f"{RELEASE} {asked}")
         assert found.status == 2

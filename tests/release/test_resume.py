@@ -65,7 +65,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(after, book, monkeypatch):
     assert len(budget.charges) == 1
     assert not budget.unfinished
     assert book.ids(budget) == {charge: book.get(charge)[0]}
-    with pytest.raises(InputError, match=f"No release of the charge {charge} waits"):
+    with pytest.raises(InputError, match=f"The charge {charge} has no unfinished release"):
         book.drawn(charge)
     with pytest.raises(InputError, match="No release of budget 'ward' waits"):
         make(book, **ASKED, resume=True)
@@ -122,7 +122,7 @@ def test_no_budget_hands_out_another_s_tables(how, book, monkeypatch):
     found = make(book, **ASKED | {"name": "ward 8"})
     assert found.releases[0].steps != drawn.steps
     ward = Budget("ward 8", path=book.path)
-    with pytest.raises(InputError, match="has no interrupted release"):
+    with pytest.raises(InputError, match="has no unfinished release"):
         book.draw(charge, 1, drawn)
     assert len(ward.charges) == 1
 
@@ -149,7 +149,7 @@ def test_a_second_process_waits_for_the_first(book, monkeypatch):
     others = []
     monkeypatch.setattr(Budgets, "working", lambda *_: nullcontext())
     monkeypatch.setattr(Resumable, "gaussian", late)
-    with pytest.raises(InputError, match=f"No release of the charge {charge} waits"):
+    with pytest.raises(InputError, match=f"The charge {charge} has no unfinished release"):
         make(book, name="ward", resume=True)
     assert len(others) == 1
     assert len(list(book.folder.glob("*.json"))) == 1
@@ -170,13 +170,13 @@ def test_a_charge_has_one_release_whoever_comes_late(book, monkeypatch):
         book.draw(charge, 1, late.releases[1])
     first = make(book, name="ward", resume=True)
     assert first.releases[0].steps != late.releases[0].steps
-    with pytest.raises(InputError, match="has no release to come"):
+    with pytest.raises(InputError, match="has no unfinished release"):
         book.keep(charge, late)
     book.path.write_bytes(before)  # what is kept is the charge's release, and is not made again
-    with pytest.raises(InputError, match="has no release to come"):
+    with pytest.raises(InputError, match="has no unfinished release"):
         book.keep(charge, late)
     assert canonical(make(book, name="ward", resume=True)) == canonical(first)
-    with pytest.raises(InputError, match="has no release to come"):
+    with pytest.raises(InputError, match="has no unfinished release"):
         book.keep(charge, replace(first, name="other"))
 
 

@@ -34,7 +34,7 @@ def test_the_key_is_made_once_and_private(tmp_path):
     raw = base64.b64decode(lines[1]).replace(b"\x06\x03\x2b\x65\x70", b"\x06\x03\x2b\x65\x7f")
     for text in ("no key", "\n".join([lines[0], base64.b64encode(raw).decode(), lines[2]])):
         place.write_text(text)  # the second is a key of a kind that nobody has
-        with pytest.raises(InputError, match="no Ed25519 key"):
+        with pytest.raises(InputError, match="does not contain an Ed25519 key"):
             signature.own_key(place)
 
 
@@ -151,7 +151,7 @@ def test_a_release_without_a_signature_is_nobodys(asia):
     signature.verify_page(asia, to_html(asia).encode())
     with pytest.raises(InputError, match="not signed"):
         signature.verify(asia, signature.public_text(Ed25519PrivateKey.generate()))
-    with pytest.raises(InputError, match="or another version of this program"):
+    with pytest.raises(InputError, match="by another version of this program"):
         signature.verify_page(asia, to_html(asia).encode() + b" ")
 
 

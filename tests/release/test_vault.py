@@ -58,7 +58,9 @@ def test_an_older_copy_closes_the_budget_that_it_gives_back(book, capsys, monkey
     assert book.closed() == {}
     book.path.write_bytes(before)
     assert list(book.closed()) == ["asia"]
-    with pytest.raises(InputError, match=r"older copy\. Put .* recount asia\. Never .* twice\.$"):
+    with pytest.raises(
+        InputError, match=r"older copy\. Restore .* recount asia\. Do not .* twice\.$"
+    ):
         make(book)
     assert len(book.show("asia").charges) == 1
     monkeypatch.setenv(VARIABLE, str(book.path))
@@ -218,7 +220,7 @@ def test_what_could_not_be_kept_is_given_to_nobody_and_ends_later(typed, monkeyp
         patch.setattr("engine.release.budget.save", full)
         found = typed(f"{RELEASE} r.json")
     assert one_line(found)
-    assert "could not be kept: No space left" in found.err
+    assert "could not be saved: No space left" in found.err
     assert not Path("r.json").exists()
     assert typed(f"{RELEASE} r.json --resume").status == 0
     assert len(Budgets().show("ward").charges) == 1

@@ -194,5 +194,5 @@ def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeyp
     press(second.run(), "learn-room-show")
     assert f"median is <b>ε = {LESSON.scene['epsilons'][10]:g}</b>" in told(second)
     press(second, "learn-room-close")
-    assert "was restarted" in told(phones[1].run())
+    assert "the server restarted" in told(phones[1].run())
     assert "Open a new room" in {b.label for b in first.run().button}

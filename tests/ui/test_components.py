@@ -52,7 +52,7 @@ ODD = "<b>30</b> & more"
 
 def test_levels_and_names_of_columns_are_no_markup_in_a_chart():
     drawn = bars([ODD], [1.0], x_title=ODD, y_title="%", words=["1"])
-    lines = curves([], Axis(ODD), Axis(f"{ODD} less its fit"))
+    lines = curves([], Axis(ODD), Axis(f"{ODD} minus its fit"))
     for content in map(json.dumps, (drawn, lines)):
         assert "<b>" not in content
         assert "&lt;b" in content
