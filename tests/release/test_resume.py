@@ -67,7 +67,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(after, book, monkeypatch):
     assert book.ids(budget) == {charge: book.get(charge)[0]}
     with pytest.raises(InputError, match=f"The charge {charge} has no unfinished release"):
         book.drawn(charge)
-    with pytest.raises(InputError, match="No release of budget 'ward' waits"):
+    with pytest.raises(InputError, match="Budget 'ward' has no interrupted release"):
         make(book, **ASKED, resume=True)
 
 
