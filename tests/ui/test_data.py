@@ -282,7 +282,7 @@ def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_
     assert "release-go" not in [b.key for b in app.button]
     press(app, "release-agree")
     assert "release-go" in [b.key for b in app.button]
-    assert "After this release ε = 0.5 is left." in told(app)
+    assert "After this release ε = 0.5 remains." in told(app)
     assert re.search(r"Expect about \d+ of \d+ links, and (no|\d+) false", told(app))
     app.number_input(key="release-epsilon").set_value(2.0).run()
     assert "which is too little for this release" in told(app)

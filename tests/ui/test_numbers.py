@@ -271,7 +271,7 @@ def test_a_release_s_links_stand_beside_the_forecast_s():
     said = {k: expected.against(Forecast("marginal_pc", 1.0, draws=9, **told), k)
             for k in (3, 4, 6, 9)}  # fmt: skip
     assert "4 to 8 links shown, 2 of them false, skeleton F1 between 0.50 and 0.75" in said[6]
-    assert said[6].endswith("Came: 6.")
-    assert said[4].endswith("Came: 4.")
+    assert said[6].endswith("Result: 6.")
+    assert said[4].endswith("Result: 4.")
     assert "less than forecast" in said[3]
     assert "more than forecast" in said[9]

@@ -66,7 +66,7 @@ def test_a_large_table_ends_as_a_small_one(open_app, monkeypatch):
             give(app, "data-file", content)
             said.append(told(app))
         give(app, "data-schema", b"{}", "s.json")
-        assert "This is no schema" in told(app)  # which of the files is at fault
+        assert "This is not a schema" in told(app)  # which of the files is at fault
         give(app, "data-schema", SCHEMA, "s.json")
         said.append(told(app))
         data, file = app.session_state["own_data"], app.session_state["own_file"]
@@ -148,7 +148,7 @@ def test_two_columns_are_read_beside_the_page_and_can_be_stopped(open_app, gate)
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))
     give(app, "pairs-csv", rows)
-    assert "the reading of mine.csv goes on" in told(app)
+    assert "the reading of mine.csv is still running" in told(app)
     app.button(key="pairs-table-stop").click().run()
     app.run()
     assert "Stopped before the table was read; upload it again to read it." in told(app)

@@ -82,7 +82,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     assert "is drawn as a line" in told(app, "caption")
     came = len({frozenset(pair) for pair in found.cpdag})
     (forecast,) = [m.value for m in app.markdown if m.value.startswith("**Forecast: ")]
-    assert f"Came: {came}." in forecast
+    assert f"Result: {came}." in forecast
     # The browser is told, or what is done next would lead to the step before.
     assert app.session_state["journey_shown"] == "budget"
     release(app)  # 0.5 is left
