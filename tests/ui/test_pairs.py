@@ -147,7 +147,7 @@ def test_the_batch(open_app, monkeypatch):
     assert list(table["Pairs"]) == [len(job.parts)] * 6
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
-    said = "These are the 30 simulated pairs at λ = 0.001"
+    said = "These results are for the 30 simulated pairs at λ = 0.001"
     assert not any(said in c.value for c in app.caption)
     app.number_input(key="pairs-ridge").set_value(0.5).run()
     assert any(said in c.value for c in app.caption)
