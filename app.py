@@ -15,9 +15,9 @@ else:
 
     from pages.gate import Gate, announced, redirects
 
-    # Streamlit would take the folder ``pages`` for its older kind of app, and tell the first
-    # visitor of /run that there is no such page.
-    logging.disable(logging.WARNING)  # it warns that there is no session
+    # Streamlit would treat the folder ``pages`` as an older kind of app, and show the first user of
+    # /run that there is no such page.
+    logging.disable(logging.WARNING)  # Streamlit warns here that there is no session
     st.navigation([lambda: None], position="hidden")
     logging.disable(logging.NOTSET)
     gate = [Middleware(Gate)]

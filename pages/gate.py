@@ -1,7 +1,7 @@
 """The check of every request for a page, a file or a WebSocket, before Streamlit sees it.
 
-Streamlit's own check admits every port of this machine, and asks two addresses of the internet who
-it is before it refuses another Origin. This one only compares words of the request.
+Streamlit's check admits every port of this machine, and contacts two internet addresses before it
+refuses another Origin. This check only compares strings of the request.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ def _refused(asked: HTTPConnection) -> Response | None:
 
 
 def _elsewhere(asked: HTTPConnection, host: str) -> str:
-    """Return why the user's server does not answer to that Host; "" if it does.
-
-    A page of another site can make a browser ask under that site's name (DNS rebinding), but not
-    under a bare address.
+    """Return why the user's server does not answer to that Host; "" if it does. Another site's page
+    can make a browser send a request under that site's name (DNS rebinding), but not under a bare
+    address.
     """
     try:
         name, _ = urlsplit(f"//{host}").hostname or "", urlsplit(f"//{host}").port
@@ -105,9 +104,10 @@ def _bare(name: str) -> bool:
 
 
 def _unproved(asked: HTTPConnection) -> Response | None:
-    """Refuse a request without the start token; redirect one that shows it, with a cookie.
+    """Refuse a request without the start token; redirect a request that has it, and set a cookie.
 
-    The cookie's name has the port, because browsers keep one jar for all ports of a machine.
+    The cookie's name contains the port, because browsers share cookies among all ports of a
+    machine.
     """
     token = os.environ.get(mode.TOKEN, "")
     if not token or asked.scope["path"] == f"{_base()}{HEALTH}":
@@ -142,7 +142,7 @@ class _Code(StringConvertor):
     regex = "[A-Za-z]{4}"
 
 
-# Addresses of version 0.3 with their pages' of today.
+# Addresses of version 0.3 and the current addresses of their pages.
 OLD = {
     **{"scene": "explore", "study": "choose-epsilon", "pairs": "cause-or-effect"},
     **{"table": "my-data", "trust": "audit"},
@@ -150,7 +150,7 @@ OLD = {
 
 
 def redirects() -> list[Route]:
-    """Return the routes of old addresses, and of a class's room: /j and its four letters."""
+    """Return the routes of old addresses and of class rooms: /j and four letters."""
     register_url_convertor("room", _Code())
     old = [Route(f"{_base()}/{name}", _led) for name in OLD]
     return [Route(f"{_base()}/j{{code:room}}", _joined), *old]

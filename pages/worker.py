@@ -1,6 +1,6 @@
-"""A process that does the long work of pages; nothing of Streamlit is imported in here.
+"""A process for the long work of pages, which imports no Streamlit.
 
-The work is a function ``fn(monitor, *args)`` of a module that imports nothing of Streamlit either;
+The work is a function ``fn(monitor, *args)`` of a module that does not import Streamlit either;
 its :class:`Reporter` sends parts of the result as they come.
 """
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from engine.data.draft import Found
     from engine.studies.detectability import Invented, Shape
 
-SPARE = 2  # processes without work that are kept
-LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
+SPARE = 2  # idle processes that are kept
+LOOK = 0.05  # seconds between two checks for a stop: each takes as long as many a CI test
 COUNTED = 60.0  # seconds for counting false links at one setting
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a curve
 CURVE_RUNS, CURVE_SECONDS = 5, 12.0  # runs at each epsilon, and time for all of them
@@ -52,7 +52,7 @@ class Reporter(Monitor):
 
 def _serve(pipe: Any, parent: int) -> None:
     """Do one task after the other."""
-    os.nice(5)  # pages go first
+    os.nice(5)  # pages have priority
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
@@ -90,7 +90,7 @@ def _answer(pipe: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[s
 
 
 class Process:
-    """One process and a pipe to it; private rows go through the pipe and touch no disk."""
+    """One process and a pipe to it; private rows go through the pipe and are never on disk."""
 
     def __init__(self) -> None:
         from joblib.externals.loky.backend import get_context
@@ -100,7 +100,9 @@ class Process:
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=False)
         self.process.start()
         theirs.close()
-        atexit.register(self.end)  # Python would wait for it; as a daemon it could start none
+        atexit.register(
+            self.end
+        )  # Python would wait for it, and a daemon could not start processes
 
     def end(self) -> None:
         """Kill it."""
@@ -118,7 +120,7 @@ _in_use = False
 
 
 def begin() -> None:
-    """Do tasks in processes from here on, and make one ready; tests and scripts need not."""
+    """Run tasks in processes from now on, and prepare one; tests and scripts do not need this."""
     global _in_use
     _in_use = True
     first = Process()
@@ -129,12 +131,12 @@ def begin() -> None:
 
 
 def in_use() -> bool:
-    """Whether tasks are done in processes."""
+    """Return whether tasks run in processes."""
     return _in_use
 
 
 def take() -> Process:
-    """A process without work."""
+    """Return a process without work."""
     with suppress(IndexError):
         while not (found := _idle.pop()).process.is_alive():
             found.end()
@@ -143,7 +145,7 @@ def take() -> Process:
 
 
 def give_back(process: Process) -> None:
-    """It has done its work."""
+    """Return it after its work."""
     if len(_idle) < SPARE:
         _idle.append(process)
     else:
@@ -152,9 +154,7 @@ def give_back(process: Process) -> None:
 
 # Work of every page -----------------------------------------------------------------------
 
-LARGE = (
-    5_000_000  # bytes: fewer are read or drawn in .3 s at most, less than a process takes to begin
-)
+LARGE = 5_000_000  # bytes; smaller data are read or drawn faster than a process starts
 KEPT = 50_000_000  # bytes of public datasets that a process keeps for its next task
 ALONE, DRAWN = 130_000_000, 3  # bytes of a process without data; bytes for each one of its data
 
@@ -162,14 +162,15 @@ ALONE, DRAWN = 130_000_000, 3  # bytes of a process without data; bytes for each
 class Undrawn(Dataset):
     """Public data that are drawn when a row is first read: a server knows them, and draws none.
 
-    ``recipe`` is what :meth:`of` takes; a pickle holds nothing else.
+    ``recipe`` has the arguments of :meth:`of`; a pickle contains only these.
     """
 
-    recipe: tuple[str, int, int, Knowledge | None] | None = None  # None of a copy with other facts
+    recipe: tuple[str, int, int, Knowledge | None] | None = None  # None for a copy with other facts
 
     @classmethod
     def of(cls, name: str, n: int, seed: int, known: Knowledge | None = None) -> Undrawn:
-        """Return a dataset of ``load_dataset`` without its rows; raise InputError as it does."""
+        """Return a dataset of ``load_dataset`` without its rows; raise InputError as
+        ``load_dataset`` does."""
         two = knowing(load_dataset(name, n=2, seed=seed), known)  # its facts do not depend on n
         notes = tuple(f"{n:,} {note.partition(' ')[2]}" for note in two.notes)
         facts = {f.name: getattr(two, f.name) for f in fields(Dataset)} | {"notes": notes, "n": n}
@@ -180,7 +181,7 @@ class Undrawn(Dataset):
         return found
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """The recipe, which another process draws from."""
+        """Return the recipe, which another process draws from."""
         return (Undrawn.of, self.recipe) if self.recipe else super().__reduce_ex__(protocol)
 
     @cached_property
@@ -191,12 +192,12 @@ class Undrawn(Dataset):
 
     @cached_property
     def codes(self) -> np.ndarray:
-        """Drawn now."""
+        """The data, drawn at this access."""
         return self._rows.codes
 
     @cached_property
     def values(self) -> np.ndarray | None:
-        """Drawn now."""
+        """The data, drawn at this access."""
         return self._rows.values
 
 
@@ -215,7 +216,8 @@ def mark(data: Dataset) -> Hashable:
 
 
 def size(*args: Any) -> int:
-    """Bytes of the datasets among these, drawn or not, and of tables of the shapes among them."""
+    """Return the bytes of the datasets among these, drawn or not, and of tables with the shapes
+    among them."""
     from engine.studies.detectability import Shape
 
     shapes = [Shape.of(one) if isinstance(one, Dataset) else one for one in args]
@@ -224,15 +226,16 @@ def size(*args: Any) -> int:
 
 
 def memory(*args: Any) -> int:
-    """Bytes that a process takes for a task with these arguments, measured as ``DRAWN`` says."""
+    """Return the bytes that a process needs for a task with these arguments, from the measurements
+    in ``DRAWN``."""
     return ALONE + DRAWN * size(*args)
 
 
-_cached: dict[Hashable, Dataset] = {}  # public datasets with all that was counted of them
+_cached: dict[Hashable, Dataset] = {}  # public datasets with all their counts
 
 
 def cached(data: Dataset) -> Dataset:
-    """Return the same data as this process had them before; keep small public ones."""
+    """Return this process's copy of the data if it has one; keep small public ones."""
     if not data.public or size(data) > KEPT:
         return data
     _cached[mark(data)] = found = _cached.pop(mark(data), data)
@@ -242,7 +245,7 @@ def cached(data: Dataset) -> Dataset:
 
 
 def search(monitor: Reporter, request: Request, data: Dataset) -> RunResult:
-    """Run the request, with a word before a run that compiles first."""
+    """Run the request; report first if loops must be compiled."""
     if seconds := slow(request.algorithm):
         monitor.tell(None, f"preparing it, once, about {seconds} s")
     return request.run(cached(data), **monitor.options)
@@ -251,7 +254,7 @@ def search(monitor: Reporter, request: Request, data: Dataset) -> RunResult:
 def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:
     """Send each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time.
 
-    Returns whether all are there.
+    Returns True if all are there.
     """
     from engine.studies.repeat import point
     from engine.studies.study import sweep
@@ -269,14 +272,15 @@ def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:
 
 
 def plain(monitor: Reporter, function: Callable[..., Any], *args: Any) -> Any:
-    """Work that reports nothing and hears no stop."""
+    """Do work that reports no progress and cannot be stopped."""
     return function(*args)
 
 
 def false_links(
     monitor: Reporter, key: str, shape: Shape, params: Mapping[str, Any], draws: int = 0
 ) -> Invented | None:
-    """How many links a setting finds in independent columns; on fewer tables where they take long.
+    """Return the number of links that a setting finds in independent columns, on fewer tables if
+    they take long.
 
     ``draws`` tables are counted (as many as is usual if 0), or as many as a minute allows.
     """
@@ -287,7 +291,7 @@ def false_links(
 
 
 def ready(monitor: Reporter) -> None:
-    """Compile and import the needs of every run, so that the first visitor does not wait."""
+    """Compile and import all that runs need, so that the first user does not wait."""
     list(ALGORITHMS.values())  # imports them all
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)
 
@@ -299,7 +303,7 @@ def ready(monitor: Reporter) -> None:
 class Upload:
     """A file as it was uploaded: its name and its bytes.
 
-    With ``other`` its rows have the columns of a second file, too: that of the same key.
+    With ``other`` its rows also have the columns of a second file, joined by key.
     """
 
     name: str
@@ -319,9 +323,9 @@ class Upload:
 
 
 def large(*args: Any) -> bool:
-    """Whether reading the files among these takes longer than beginning a process does.
+    """Return whether reading the files among these takes longer than starting a process.
 
-    Packed files may take longer, too.
+    Compressed files may also take longer.
     """
     files = [one.raw for one in args if isinstance(one, Upload)]
     packed = any(raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for raw in files)
@@ -331,7 +335,7 @@ def large(*args: Any) -> bool:
 def table(
     monitor: Monitor, file: Upload, truth: Upload | None, schema: Schema | Upload | None
 ) -> tuple[Dataset, Schema | None]:
-    """The table, and the schema that it was read by; InputError in one sentence."""
+    """Return the table and the schema that it was read with; raise InputError with one sentence."""
     from engine.data.reading import read
 
     if isinstance(schema, Upload):

@@ -1,7 +1,7 @@
 """The picture of the layers, from the import contracts in pyproject.toml.
 
 ``python -m scripts.architecture`` writes research/pictures/architecture.svg. A package imports
-those in lower rows, and none from higher ones; ``make lint`` checks it.
+packages in lower rows only; ``make lint`` checks it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ WORDS = {
 
 
 def layers() -> list[tuple[str, list[str]]]:
-    """(root package, its packages of one layer), from the top down."""
+    """Return (root package, its packages of one layer) from top to bottom."""
     kept = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = kept["tool"]["importlinter"]["contracts"]
     found = {c["containers"][0]: c["layers"] for c in contracts if c["type"] == "layers"}

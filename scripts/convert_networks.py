@@ -1,4 +1,4 @@
-"""Convert networks in BIF, as the bnlearn repository has them, into our own files.
+"""Convert networks in BIF from the bnlearn repository into our files.
 
     python -m scripts.convert_networks FOLDER    # FOLDER holds asia.bif.gz, alarm.bif.gz, ...
 

@@ -24,7 +24,7 @@ BEFORE, AFTER = (0, 1, 1), (1, 1, 0)  # the one record's cell: stratum, x, y
 
 
 def kendall() -> None:
-    """One record decides whether a stratum of 49,960 rows counts at all."""
+    """Show that one record decides whether a stratum of 49,960 rows counts at all."""
     found = counterexample()
     z = {place.cell: place.z for place in found.places}
     code, curate = found.claims.values()
@@ -44,7 +44,8 @@ def published_noise() -> None:
 
 
 def spearman() -> None:
-    """The published bound c sqrt(k) / sqrt(n - k) with k strata, and one record."""
+    """Compare the published bound c sqrt(k) / sqrt(n - k) for k strata with the change by one
+    record."""
     z = []
     for cell in (BEFORE, AFTER):
         table = counterexample().rest
@@ -55,7 +56,7 @@ def spearman() -> None:
 
 
 def curate_constant() -> None:
-    """CURATE's 0.36267 / sqrt(n) on an unconditional 2 x 2 table."""
+    """Compare CURATE's 0.36267 / sqrt(n) with the change on an unconditional 2 x 2 table."""
     n = 10_000
     table = np.array([[[n - 1, 0], [1, 0]]])  # S = 0
     neighbour = np.array([[[n - 1, 0], [0, 1]]])  # S = n - 1
@@ -65,7 +66,7 @@ def curate_constant() -> None:
 
 
 def greedy_distance() -> None:
-    """EM-PC's utility, the greedy number of records to flip, is not 1-sensitive."""
+    """Show that EM-PC's utility, the greedy number of records to flip, is not 1-sensitive."""
     for rows in ([[60, 3], [15, 1]], [[60, 2], [15, 2]]):
         table = np.array([rows])
         p = G2.score(table).p
@@ -75,7 +76,8 @@ def greedy_distance() -> None:
 
 
 def svt_threshold() -> None:
-    """A threshold refreshed with Gaussian noise is not pure DP: its privacy loss grows."""
+    """Show that a threshold refreshed with Gaussian noise is not pure DP: its privacy loss
+    grows."""
     epsilon = 1.0
     scale, query, k = 2 / epsilon, 4 / epsilon, 100
     t = np.linspace(-60, 200, 400_001)
@@ -93,7 +95,7 @@ def svt_threshold() -> None:
 
 
 def ordered_pairs() -> None:
-    """CURATE plans e_i C(d - 2, i) tests; ordered pairs exceed it."""
+    """Show that ordered pairs need more than the e_i C(d - 2, i) tests that CURATE plans."""
     data = load_dataset("cancer", n=100_000, seed=0)
     result = run("pc", data)
     print(f"  Cancer, order 0: planned {10}, our loop {result.ci_tests_by_order[0]};", end=" ")
@@ -101,7 +103,7 @@ def ordered_pairs() -> None:
 
 
 def ordered_tests() -> int:
-    """Order-0 tests of the textbook loop over ordered pairs on Cancer."""
+    """Count order-0 tests of the textbook loop over ordered pairs on Cancer."""
     data = load_dataset("cancer", n=100_000, seed=0)
     result = run("pc", data, max_order=0)
     adjacent = {frozenset(p) for p in result.skeleton}
@@ -120,7 +122,7 @@ def ordered_tests() -> int:
 
 
 def multiplicative() -> None:
-    """The multiplicative schedule with epsilon_0 below 1 falls."""
+    """Show that the multiplicative schedule falls if epsilon_0 is below 1."""
     initial = 0.1
     count = math.floor(affordable_iterations(1.0, initial, "multiplicative"))
     values = [initial ** (1 + k / count) for k in (0, count // 2, count - 1)]
@@ -129,7 +131,7 @@ def multiplicative() -> None:
 
 
 def composition() -> None:
-    """100 steps of 0.1 at delta = 1e-6."""
+    """Compose 100 steps of 0.1 at delta = 1e-6."""
     steps = [0.1] * 100
     for method in ("basic", "advanced", "curate", "zcdp", "pld"):
         print(f"  {method} {compose(steps, 1e-6, method):.4f}", end=";")
@@ -137,7 +139,7 @@ def composition() -> None:
 
 
 def amplification() -> None:
-    """Total times rate is not amplification."""
+    """Show that total times rate is not amplification."""
     epsilon, rate = 2.0, 0.1
     right = math.log1p(rate * math.expm1(epsilon))
     print(f"  epsilon = {epsilon}, rate = {rate}: times rate {rate * epsilon:.3f},", end=" ")

@@ -28,7 +28,7 @@ SHOWN = {"_repr_svg_": "image/svg+xml", "_repr_html_": "text/html"}
 
 
 def cells(text: str) -> Iterator[tuple[str, str]]:
-    """("markdown" or "code", content) of each cell of a percent script, in order."""
+    """Return ("markdown" or "code", content) of each cell of a percent script, in order."""
     parts = re.split(r"(?m)^# %%(.*)\n", text)
     for mark, body in zip(parts[1::2], parts[2::2], strict=True):
         if "[markdown]" in mark:
@@ -40,13 +40,13 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
 def executed(text: str, name: str) -> dict[str, Any]:
     """Run the cells of an example in order and return it as a notebook (nbformat 4).
 
-    A cell outputs its print and the value of its last expression. The example runs in a
-    new folder, with its own file of budgets.
+    A cell outputs its printed text and the value of its last expression. The example runs in a new
+    folder, with its own file of budgets.
     """
     module = ModuleType(name)
     made: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, _alone(folder):
-        sys.modules[name] = module  # dataclasses look their module up
+        sys.modules[name] = module  # dataclasses look up their module
         try:
             for kind, body in cells(text):
                 cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": body}
@@ -62,7 +62,7 @@ def executed(text: str, name: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _alone(folder: str) -> Iterator[None]:
-    """Work in a folder, where budgets and temporary files go, too."""
+    """Work in a folder, which also gets budgets and temporary files."""
     before = os.environ.get("DP_CAUSAL_EXPLORER_BUDGETS"), tempfile.tempdir
     os.environ["DP_CAUSAL_EXPLORER_BUDGETS"] = str(Path(folder) / "budgets.db")
     tempfile.tempdir = folder

@@ -1,8 +1,8 @@
 """Strict runs with every declared parameter at its extremes: ``python -m scripts.extremes [N]``.
 
 Random schemas, rows and parameters over all private algorithms; each run must end without an
-exception (bad combinations are refused in one sentence) and never pass its cap, by a sum that
-shares nothing with the ledger. ``tests/privacy/test_extremes.py`` runs a few hundred.
+exception (bad combinations are refused in one sentence) and never pass its cap, by a sum that is
+independent of the ledger. ``tests/privacy/test_extremes.py`` runs a few hundred.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_WORK = {"gradients": 60, "rounds": 200, "blocks": 101, "max_order": 3, "tes
 
 
 def dataset(rng: np.random.Generator, columns: int | None) -> Dataset:
-    """A few columns with a few levels each, some constant; a person's own, declared."""
+    """Return a few columns with a few levels each, some constant, as a user's declared data."""
     d = columns or int(rng.integers(2, 6))
     n = int(rng.choice([2, 3, 10, 50, 200]))
     if columns:
@@ -38,7 +38,7 @@ def dataset(rng: np.random.Generator, columns: int | None) -> Dataset:
 
 
 def extreme(rng: np.random.Generator, spec: Spec) -> Any:
-    """The lowest, the highest, a named or the default value of a declaration."""
+    """Return the lowest, the highest, a named or the default value of a declaration."""
     if spec.kind == "bool":
         return bool(rng.integers(2))
     if spec.kind == "choice":
@@ -55,7 +55,7 @@ def extreme(rng: np.random.Generator, spec: Spec) -> Any:
 
 
 def one(rng: np.random.Generator, key: str) -> str:
-    """Run once; how it ended. Raises AssertionError where the cap was passed."""
+    """Run once, and return how the run ended. Raises AssertionError if the cap was passed."""
     chosen = ALGORITHMS[key]
     specs = [s for s in chosen.params.specs() if s.name != "guarantee"]
     some = [s for s in specs if rng.random() < 0.5]

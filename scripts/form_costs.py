@@ -1,6 +1,6 @@
 """The loss by the test and its bounded form without noise: python -m scripts.form_costs [--write].
 
-One line per bundled network: PC without noise finds so many true links and so many false ones, with
+One line per bundled network: the true and false links that PC finds without noise, with
 the best test (G2), and with both rank tests as published and in the form of bounded change by one
 record. ``--write`` puts the table into research/theory/privacy_proofs.md; it takes minutes.
 """
@@ -18,7 +18,7 @@ from engine.data.networks import NETWORKS
 DOC = Path(__file__).resolve().parent.parent / "research" / "theory" / "privacy_proofs.md"
 START, END = "<!-- python -m scripts.form_costs --write -->\n", "<!-- end -->\n"
 ROWS = 100_000
-ORDERS = {"hailfinder": 3}  # the largest order, where 'auto' takes G2 far more than minutes
+ORDERS = {"hailfinder": 3}  # the largest order, because 'auto' would take G2 far more than minutes
 FORMS: dict[str, dict[str, Any]] = {
     "G²": {"statistic": "g2"},
     "Kendall, published": {"statistic": "kendall", "variant": "published"},
@@ -29,7 +29,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 def line(network: str) -> str:
-    """The network's row of the table."""
+    """Return the network's row of the table."""
     data = load_dataset(network, n=ROWS, seed=0)
     order = ORDERS.get(network, "auto")
     runs = [run("pc", data, trace=False, max_order=order, **form) for form in FORMS.values()]
@@ -39,7 +39,7 @@ def line(network: str) -> str:
 
 
 def table(networks: Iterable[str]) -> str:
-    """The whole table as Markdown."""
+    """Return the whole table as Markdown."""
     head = ["network", "true links", *FORMS]
     rule = ["---"] * len(head)
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule)]

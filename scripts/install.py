@@ -2,8 +2,8 @@
 
 ``--editable`` installs this project in it too, by reference to this folder.
 
-uv installs the same pins in a tenth of the time: the one on the path, or one from the index;
-pip where there is none. Only Python's own library is needed, and nothing of this project.
+uv, on the path or from the index, installs the same pins in a tenth of the time; else pip does.
+Only Python's own library is needed, and nothing of this project.
 """
 
 import os
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with pip's settings of indexes said to uv too."""
+    """Return this process's environment, with pip's index settings also for uv."""
     said = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX"}
     found = dict(os.environ)
     for name, value in configured().items():
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 def configured() -> dict[str, str]:
-    """Indexes and folders of packages of pip's settings, by the name of pip's variable."""
+    """Return the indexes and package folders in pip's settings, by pip's variable."""
     listed = run([sys.executable, "-m", "pip", "config", "list"], quiet=True)
     found = {}
     for line in listed.splitlines():
@@ -41,7 +41,7 @@ def configured() -> dict[str, str]:
 
 
 def run(command: list[str], env: dict[str, str] | None = None, quiet: bool = False) -> str:
-    """Return a command's output; empty where it fails, without a message if ``quiet``."""
+    """Return a command's output; empty if it fails, without a message if ``quiet``."""
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode and not quiet:
         raise SystemExit(done.stderr.strip() or f"{command[0]} failed.")
@@ -52,7 +52,7 @@ EDITABLE = ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
 
 
 def with_uv(uv: str, folder: Path, files: list[str]) -> bool:
-    """Install with uv; False where it cannot, so that pip may try."""
+    """Install with uv; Return False if it fails, so that pip may try."""
     env = environment()
     python = folder / "bin" / "python"
     if not python.exists():
@@ -64,7 +64,7 @@ def with_uv(uv: str, folder: Path, files: list[str]) -> bool:
 
 
 def with_pip(folder: Path, files: list[str]) -> None:
-    """Install with pip; ends with its own words where that fails."""
+    """Install with pip; end with pip's message if that fails."""
     python = str(folder / "bin" / "python")
     usable = Path(python).exists() and run([python, "-m", "pip", "--version"], quiet=True)
     if not usable and not run([sys.executable, "-m", "venv", "--clear", str(folder)], quiet=True):
@@ -81,13 +81,13 @@ def main(folder: Path, files: list[str], editable: bool = False) -> None:
         uv = shutil.which("uv") or fetched(Path(place))
         if not (uv and with_uv(uv, folder, files)):
             with_pip(folder, files)
-    if editable:  # the pins have what builds it
+    if editable:  # the pins contain its build tools
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         run([*pip, "--disable-pip-version-check", *EDITABLE])
 
 
 def fetched(place: Path) -> str | None:
-    """A uv from the index, or None."""
+    """Return a uv from the index, or None."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(place), UV]
     run(pip, quiet=True)
     found = place / "bin" / "uv"

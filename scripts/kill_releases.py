@@ -1,8 +1,8 @@
 """Kill -9 releases at random moments: ``python -m scripts.kill_releases [N] [--sequences M]``.
 
 Two processes at once resume each release that was cut short. Prints how many releases are kept and
-how many charges there are: each charge has one. Then it runs so many random sequences of events in
-the life of budgets (``tests/release/life.py``) and prints their actions.
+how many charges there are: each charge must have one release. Then it runs so many random sequences
+of events in the life of budgets (``tests/release/life.py``) and prints their actions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from tests.release.test_resume import killed_releases
 
 
 def main() -> int:
-    """0 if no release was free, and no charge had two; a sequence that gives one raises."""
+    """Return 0 if no release was free and no charge had two; a sequence that violates this
+    raises."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kills", nargs="?", type=int, default=50)
     parser.add_argument("--sequences", type=int, default=0)

@@ -2,7 +2,7 @@
 
 ``facts``: with the d-separation oracle PC gives the maximal PDAG of truth and facts, for all DAGs
 of up to five nodes and facts that are drawn at random. ``cycles``: no graph of a run has a directed
-cycle. ``worth``: true facts do not lower the directed F1 on data. The tests do a part.
+cycle. ``worth``: true facts do not lower the directed F1 on data. The tests run a part of it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KEYS = [key for key, a in ALGORITHMS.items() if a.columns is None and not a.choo
 
 
 def dags_on(links: Adjacency) -> list[Adjacency]:
-    """Every way to turn the links that closes no cycle, by brute force."""
+    """Return every way to turn the links that closes no cycle, by brute force."""
     pairs, found = np.argwhere(np.triu(links)).tolist(), []
     for turned in product((False, True), repeat=len(pairs)):
         dag = np.zeros_like(links)
@@ -45,19 +45,19 @@ def dags_on(links: Adjacency) -> list[Adjacency]:
 
 
 def all_dags(d: int) -> list[Adjacency]:
-    """Every labelled DAG of d nodes: 3 of two, 25 of three, 543 of four, 29,281 of five."""
+    """Return every labelled DAG of d nodes: 3 of two, 25 of three, 543 of four, 29,281 of five."""
     return [dag for links in _upper(d) for dag in dags_on(links | links.T)]
 
 
 def unlabelled_dags(d: int) -> list[Adjacency]:
-    """One DAG for each up to the nodes' names: 2 of two, 6 of three, 31 of four, 302 of five."""
+    """Return one DAG per class up to names: 2 of two nodes, 6 of three, 31 of four, 302 of five."""
     turns = [list(turn) for turn in permutations(range(d))]
     found = {min(dag[np.ix_(turn, turn)].tobytes() for turn in turns): dag for dag in _upper(d)}
     return list(found.values())
 
 
 def _upper(d: int) -> Iterator[Adjacency]:
-    """Every upper triangular (d, d) matrix: all DAGs with the nodes in this order."""
+    """Yield every upper triangular (d, d) matrix: all DAGs with the nodes in this order."""
     places = np.triu_indices(d, 1)
     for there in product((False, True), repeat=len(places[0])):
         dag = np.zeros((d, d), dtype=bool)
@@ -74,7 +74,7 @@ def equivalent(dag: Adjacency) -> tuple[bytes, bytes]:
 
 
 def facts_of(dag: Adjacency, names: Sequence[str], rng: Generator, use: str) -> Knowledge:
-    """Facts of every kind that are true of the DAG; each kind is there half of the time."""
+    """Draw facts of every kind that are true of the DAG; each kind occurs half of the time."""
 
     def some(found: Sequence, share: float) -> list:  # type: ignore[type-arg]
         return [one for one in found if rng.random() < share] if rng.random() < 0.5 else []
@@ -106,7 +106,7 @@ def facts_of(dag: Adjacency, names: Sequence[str], rng: Generator, use: str) -> 
 
 
 def agrees(dag: Adjacency, names: Sequence[str], facts: Knowledge) -> bool:
-    """Whether no arrow of the DAG contradicts a fact, read off the facts themselves."""
+    """Return whether no arrow of the DAG contradicts a fact, read off the facts themselves."""
     arrows = {(names[i], names[j]) for i, j in np.argwhere(dag).tolist()}
     tier = {name: k for k, some in enumerate(facts.tiers) for name in some}
     return (
@@ -120,7 +120,7 @@ def agrees(dag: Adjacency, names: Sequence[str], facts: Knowledge) -> bool:
 def wrong_with_facts(
     d: int, times: int, keys: Sequence[str] = BY_ORACLE
 ) -> tuple[int, list[Knowledge]]:
-    """How many cases were tried, and the facts of those that a run with the oracle gets wrong.
+    """Return the number of cases, and the facts of those that a run with the oracle gets wrong.
 
     Every DAG of d nodes up to their names, ``times`` times with other names and facts, for each use
     of these. The algorithms take turns; private ones run at an epsilon that leaves no noise.
@@ -166,7 +166,7 @@ def faults(result: RunResult) -> list[str]:
 
 
 def lines(result: RunResult) -> Adjacency:
-    """(d, d): the links that are contradicted."""
+    """Return the contradicted links, (d, d)."""
     out = np.zeros_like(result.matrix)
     for i, j in result.contradicted - result.untested:
         out[i, j] = out[j, i] = True
@@ -176,7 +176,8 @@ def lines(result: RunResult) -> Adjacency:
 def bundled(
     networks: Sequence[str] = NETWORKS, samples: int = SAMPLES, keys: Sequence[str] = KEYS
 ) -> Iterator[RunResult]:
-    """Runs of every algorithm on samples of bundled networks, half of them with true facts."""
+    """Yield runs of every algorithm on samples of bundled networks, half of them with true
+    facts."""
     for name, k in product(networks, range(samples)):
         data = load_dataset(name, n=ROWS[k % 3], seed=k)
         assert data.truth is not None
@@ -188,7 +189,7 @@ def bundled(
 
 
 def extensible(graph: Adjacency) -> bool:
-    """Whether a DAG has the graph's arrows and no unshielded collider beyond its (Dor, Tarsi)."""
+    """Return whether a DAG has the graph's arrows and no other unshielded collider (Dor, Tarsi)."""
     left = set(range(len(graph)))
     while left:
         for x in left:
@@ -208,7 +209,7 @@ def extensible(graph: Adjacency) -> bool:
 
 
 def gains(models: int, keys: Sequence[str]) -> dict[tuple[str, str], list[float]]:
-    """Directed F1 with true facts less without, for every algorithm and use of them."""
+    """Return the gain in directed F1 from true facts, for every algorithm and use of the facts."""
     out: dict[tuple[str, str], list[float]] = {}
     for k in range(models):
         rng = np.random.default_rng(k)

@@ -21,7 +21,7 @@ REFERENCE = ROOT / "docs" / "reference" / "python"
 
 
 def values(spec: Spec) -> str:
-    """The values that a setting may have, in a few words."""
+    """Return the values that a setting may have, in a few words."""
     if spec.choices:
         return ", ".join(f"`{choice}`" for choice in spec.choices)
     words = [f"`{word}`" for word in spec.words]
@@ -33,7 +33,7 @@ def values(spec: Spec) -> str:
 
 
 def table() -> str:
-    """The settings of all algorithms as Markdown: one row for each meaning that a name has."""
+    """Return the settings of all algorithms as Markdown, with one row per meaning of a name."""
     used: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for key, algorithm in ALGORITHMS.items():
         for spec in algorithm.params.specs():
@@ -52,7 +52,7 @@ def table() -> str:
 
 
 def api() -> str:
-    """Every entry of the Python reference but the theory: its page, its docstring's first line."""
+    """Return the Python reference without the theory: pages and first lines of docstrings."""
     lines = ["| name | what it is |", "|---|---|"]
     for page in (REFERENCE / f"{name}.md" for name in ("runs", "data", "release")):
         for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M):
@@ -64,7 +64,7 @@ def api() -> str:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Each page with a table, and its text as it has to be."""
+    """Yield each page with a table, and its text as it has to be."""
     settings = (ROOT / "docs" / "reference" / "algorithms.md", "parameters", table())
     for page, mark, rows in (settings, (REFERENCE / "index.md", "api", api())):
         text = page.read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "pictures"
 KEPT = FOLDER / "sources.json"  # picture -> digest of its page's sources when it was taken
 SIZE: ViewportSize = {"width": 1280, "height": 800}
 THEMES = {"": "light", "-dark": "dark"}
-COLOURS = 64  # of a picture: the pages are flat
+COLOURS = 64  # colours of a picture, because the pages are flat
 DIAL = range(0, 40, 3)  # places of the slider, of 40
 RUNS = 'button:has-text("Cancel")'  # a job is under way
 WAITS = ", ".join([RUNS, *(f'[data-testid="st{n}"]' for n in ("Spinner", "Skeleton", "Progress"))])
@@ -56,7 +56,7 @@ def _spent(page: Page) -> None:
     clock.blur()
 
 
-# Name -> the page's folder and other sources, its address, and a hand on it.
+# Name -> the page's folder and other sources, its address, and the actions before the picture.
 SEARCH, PERSON, BUDGET = (f"/learn?step={step}" for step in ("search", "person", "budget"))
 RUN = "data=asia&n=100000&algorithm=marginal_pc&epsilon=1&seed=0"
 PICTURES: dict[str, tuple[tuple[str, ...], str, Callable[[Page], None]]] = {
@@ -114,7 +114,7 @@ def take(browser: Browser, url: str, name: str, theme: str) -> list[Image.Image]
 
 
 def _settle(page: Page) -> None:
-    """Wait until the script rests, and nothing is waited for, for two seconds together."""
+    """Wait until the script has been idle and nothing has been pending for two seconds."""
     resting = '[data-testid="stApp"][data-test-script-state="notRunning"]'
     calm = 0
     while calm < 4:

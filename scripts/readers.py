@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def released(folder: Path) -> BudgetedRelease:
-    """A release on Asia as its reader has it: a file, and nothing else."""
+    """Return a release on Asia as its recipient has it: only a file."""
     from engine import Budget, Schema, load_dataset, load_release
 
     frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
@@ -29,7 +29,7 @@ def released(folder: Path) -> BudgetedRelease:
 
 
 def write(folder: Path) -> None:
-    """The release's rows, its graph as dagitty and DOT, and the edges that are to be read."""
+    """Write the release's rows, its graph as dagitty and DOT, and the edges to be read."""
     paid = released(folder)
     rows = paid.synthetic(3_000)
     rows.to_frame().apply(lambda column: column.cat.codes).to_csv(folder / "rows.csv", index=False)
@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
 
 
 def read(folder: Path) -> None:
-    """Read the files with both; raise AssertionError where one reads another graph."""
+    """Read the files with both; raise AssertionError if one reads another graph."""
     import pandas as pd
     from dowhy import CausalModel
     from pgmpy.base import DAG
@@ -60,7 +60,7 @@ def read(folder: Path) -> None:
 
 
 def main(reader: str, folder: str = "") -> None:
-    """``reader`` is the Python that has both packages; with a folder, this one is it."""
+    """``reader`` is the Python with both packages; with a folder, it is this one."""
     if folder:
         read(Path(folder))
         return

@@ -1,7 +1,7 @@
 """The answers of every algorithm on a fixed grid: ``python -m scripts.results [--write]``.
 
 Without ``--write`` it computes all runs again and says which differ from the kept file. A change
-that is meant to leave results alone must leave this silent.
+that should not affect results must give no output here.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from engine.serialise import charge_dict, plain
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "known_answer" / "results.jsonl"
-# A sum's last digit depends on the widest instructions that a processor has, and in a search of a
-# thousand gradients the graph depends on it. Every processor of the kind (x86-64) has these.
+# A sum's last digit depends on the widest instructions that a processor has, and after a thousand
+# gradients the graph depends on it. Every x86-64 processor has these.
 SAME_EVERYWHERE = {
     "OPENBLAS_CORETYPE": "Nehalem",
     "OPENBLAS_NUM_THREADS": "1",
@@ -50,7 +50,7 @@ def grid() -> Iterator[Line]:
 
 
 def ask(key: str, name: str, n: int, seed: int, values: Line) -> Line:
-    """One line's question."""
+    """Return one line's question."""
     return {"algorithm": key, "dataset": name, "n": n, "seed": seed, "values": values}
 
 
@@ -90,12 +90,12 @@ def answers(questions: Sequence[Line]) -> list[Line]:
 
 
 def digest(content: Any) -> str:
-    """Sixteen hexadecimal digits of the content's JSON, numbers to ten digits."""
+    """Return sixteen hexadecimal digits of the content's JSON, with numbers to ten digits."""
     return hashlib.sha256(json.dumps(rounded(content)).encode()).hexdigest()[:16]
 
 
 def rounded(content: Any) -> Any:
-    """The content with its numbers to ten digits: what compilers may round differently is less."""
+    """Return the content with its numbers to ten digits, which no compiler's rounding changes."""
     if isinstance(content, float):
         return f"{content:.10g}"
     if isinstance(content, dict):
@@ -104,12 +104,12 @@ def rounded(content: Any) -> Any:
 
 
 def kept() -> list[Line]:
-    """The lines of the kept file."""
+    """Return the lines of the kept file."""
     return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
 
 
 def main(argv: list[str]) -> int:
-    """Write the file, or compare; 1 if a line differs."""
+    """Write the file, or compare; Return 1 if a line differs."""
     if CHILD in argv:
         for question in json.load(sys.stdin):
             print(json.dumps(answer(question)), flush=True)

@@ -1,8 +1,8 @@
 """Seconds that runs take: ``python -m scripts.seconds --write`` writes sample_data/seconds.json.
 
 Processor seconds of a run at the defaults on 100,000 rows whose tables another run has counted, for
-every bundled network, algorithm and guarantee; null for more than ``MOST``. Pages begin by
-themselves what takes less than a second.
+every bundled network, algorithm and guarantee; null for more than ``MOST``. Pages start runs
+automatically if they take less than a second.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def measured() -> dict[str, dict[str, float | None]]:
 
 
 def main() -> None:
-    """Measure; with --write keep it."""
+    """Measure; with --write store it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     write = parser.parse_args().write

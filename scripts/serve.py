@@ -2,8 +2,8 @@
 
 In the repository: ``python scripts/serve.py``, with the same options.
 
-A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
-(docs/guide/host.md). One that is neither needs ``--trusted``.
+A server has one user, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
+(docs/guide/host.md). Any other server needs ``--trusted``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pages import mode  # noqa: E402
 # The imports that the first page waits for; each takes a tenth of a second or more. They include no
 # page of this project: pages' caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
-OURS = ("--trusted", "--token")  # words that are not Streamlit's
+OURS = ("--trusted", "--token")  # options that are not Streamlit's
 HELP = ("-h", "--help", "-V", "--version")  # the command line's
 OPEN = "A public server answers everybody: start it without --token."
 REFUSED = (
@@ -40,7 +40,8 @@ WARNING = (
 
 
 def named(words: list[str]) -> str | None:
-    """Return the address that the options name; "" is everywhere, None is no such option."""
+    """Return the address that the options name; "" means all addresses, None means no such
+    option."""
     for k, word in reversed(list(enumerate(words))):  # the last one counts
         name, equals, value = word.partition("=")
         if name == "--server.address":
@@ -49,7 +50,7 @@ def named(words: list[str]) -> str | None:
 
 
 def usual() -> str:
-    """Return the address where none is named: the environment's or the settings', else local."""
+    """Return the address if none is named: the environment's or the settings', else local."""
     import streamlit as st
 
     stated = os.environ.get("STREAMLIT_SERVER_ADDRESS") or st.get_option("server.address")
@@ -57,17 +58,17 @@ def usual() -> str:
 
 
 def words_for(words: list[str]) -> list[str]:
-    """Streamlit's options for this server's mode; ends the program where the mode is not clear."""
+    """Streamlit's options for this server's mode; end the program if the mode is unclear."""
     ours, words = {*OURS} & {*words}, [word for word in words if word not in OURS]
     os.environ[mode.TRUSTED] = str(int("--trusted" in ours))
     os.environ[mode.TOKEN] = secrets.token_urlsafe(24) if "--token" in ours else ""
     if (host := named(words)) is None:
         host = usual()
-        words = [*words, "--server.address", host]  # said aloud, whichever folder this starts in
+        words = [*words, "--server.address", host]  # set explicitly, independent of the folder
     if mode.public():
         if "--token" in ours:
             raise SystemExit(OPEN)
-        # Below zero no upload is small enough, with any headers.
+        # With a limit below zero, every upload is too large, whatever its headers.
         return [*words, "--server.maxUploadSize", "-1"]
     if "--token" in ours:  # the address that is printed has it
         words = [*words, "--logger.hideWelcomeMessage", "true"]
@@ -87,7 +88,7 @@ def prepare() -> None:
     worker.begin()
     from engine.registry import slow
 
-    if slow("marginal_pc"):  # compiled once on a machine, with what others leave of a core
+    if slow("marginal_pc"):  # compiled once per machine, at low priority
         warm = ["nice", "-n", "19", sys.executable, "-m", "engine", "warm"]
         subprocess.Popen(warm, cwd=ROOT, stdin=subprocess.DEVNULL)
 
@@ -98,12 +99,12 @@ def main() -> None:
 
     words = words_for(sys.argv[1:])
     os.umask(0o077)  # only their owner can read files written here
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are private rows in memory
     # To print its address, Streamlit would ask a server of the internet for it.
     os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
     from streamlit.web import cli
 
-    # Streamlit reads its settings again with those of app.py; it would ask for a restart.
+    # Streamlit reads its settings again with app.py's and would ask for a restart.
     logging.getLogger("streamlit.config").addFilter(lambda told: "[server]" not in str(told.msg))
     Thread(target=prepare, daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *words]

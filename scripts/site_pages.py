@@ -1,8 +1,9 @@
-"""Pages of the documents' site that are kept as something else (a hook of mkdocs, see mkdocs.yml).
+"""Pages of the site that are stored elsewhere or in another form (a hook of mkdocs, see
+mkdocs.yml).
 
 The examples in docs/examples are shown with the outputs that ``python -m scripts.examples`` got.
-CONTRIBUTING.md, CHANGELOG.md and research/ stand where a repository has them: in the site they are
-pages without an entry in the menu.
+CONTRIBUTING.md, CHANGELOG.md and research/ keep their usual places in the repository; in the site
+they are pages without a menu entry.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
 UP = re.compile(r"\]\(\.\./((?:\.\./)*)(research/[^)]*|CONTRIBUTING\.md|CHANGELOG\.md)")
 DOWN = re.compile(r"\]\(((?:\.\./)*)(?:docs/|(?=CONTRIBUTING\.md|CHANGELOG\.md))")
 
-# The style that pandas adds to a frame: the site has another.
+# The style that pandas adds to a frame; the site has another.
 FRAME = re.compile(r"(?s)<style.*?</style>| border=\"1\"| class=\"dataframe\"")
 
 
 def page_of(notebook: dict[str, Any], name: str) -> str:
-    """An executed example as a page: its text, its code, its outputs, its file to download."""
+    """Return an executed example as a page: its text, code, outputs, and its file to download."""
     title, *parts = (part for cell in notebook["cells"] for part in _parts(cell))
     file = f"[Download this page as a notebook]({name}.ipynb)"
     return "\n\n".join((title, *parts, f"{file}. Its outputs were made when this site was built."))
 
 
 def _parts(cell: dict[str, Any]) -> Iterator[str]:
-    """The text of one cell; of code a block, and each output."""
+    """Yield the text of one cell, or the block and the outputs of its code."""
     if cell["cell_type"] == "markdown":
         yield cell["source"]
         return
@@ -61,7 +62,7 @@ def _wrapped(line: str) -> str:
 
 
 def of_the_site(text: str, inside: bool) -> str:
-    """A document with links of the site; ``inside`` is true for a page in docs/."""
+    """Return a document with links of the site; ``inside`` is true for a page in docs/."""
     text = UP.sub(r"](\1\2", text) if inside else DOWN.sub(r"](\1", text)
     text = re.sub(r"\]\(([^):]*examples/)?(\w+)\.py\)", r"](\1\2.md)", text)
     return re.sub(r"\]\(((?:\.\./)*)(CONTRIBUTING|CHANGELOG)\.md", _lower, text)
@@ -84,7 +85,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in (*research, *(ROOT / name for name in TOP)):
         place = str(path.relative_to(ROOT))
         if path.suffix == ".md":
-            # Neither in the menu nor found by the search: a link of a page leads there.
+            # Not in the menu or the search; links of pages lead there.
             text = of_the_site(path.read_text(encoding="utf-8"), inside=False)
             page = f"---\nsearch:\n  exclude: true\n---\n{text}"
             place = place if place.startswith("research/") else place.lower()

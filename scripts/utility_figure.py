@@ -23,7 +23,8 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def floor(d: int, n: int, epsilon: float) -> float:
-    """Smallest correlation of two balanced binary variables that stands 3 deviations above noise.
+    """Return the smallest correlation of two balanced binary variables that is 3 deviations above
+    noise.
 
     One release of all pairs of d binary variables with the whole budget: the contrast is n times
     half the correlation, with noise sigma and sampling deviation sqrt(n) / 2.
@@ -33,7 +34,7 @@ def floor(d: int, n: int, epsilon: float) -> float:
 
 
 def curves(name: str, n: int, draws: int) -> dict[str, list[float]]:
-    """Mean skeleton and directed F1 at each epsilon."""
+    """Return mean skeleton and directed F1 at each epsilon."""
     data = load_dataset(name, n=n, seed=0)
     out: dict[str, list[float]] = {score: [] for score in SHOWN}
     for epsilon in EPSILONS:
@@ -46,7 +47,7 @@ def curves(name: str, n: int, draws: int) -> dict[str, list[float]]:
 
 
 def lines(values: list[list[float]]) -> list[Series]:
-    """One curve over epsilon for each size."""
+    """Return one curve over epsilon for each size."""
     return [
         Series(f"n = {n:,}", EPSILONS, of_size, style=k)
         for k, (n, of_size) in enumerate(zip(SIZES, values, strict=True))

@@ -1,5 +1,5 @@
-"""The drawings of pages: graphs, charts, the scene; here the colours that the theme's settings do
-not reach, and the drawings made of colours only.
+"""Drawings on pages: graphs, charts, the scene. This module has the colours that the theme's
+settings do not reach, and the drawings made of colours only.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ class Palette:
     """Colours in one theme.
 
     ``lines`` are those of styles, in the order of .streamlit/config.toml's chartCategoricalColors,
-    the last of them grey; ``bars`` stand side by side (planned, planned again, spent); ``heat`` are
-    the shares 0 and 1. ``prices`` say how well a price holds. ``muted`` is small print.
+    the last of them grey; ``bars`` are drawn side by side (planned, planned again, spent); ``heat``
+    are the shares 0 and 1. ``prices`` are the colours for the strength of a guarantee. ``muted`` is
+    small print.
     """
 
     lines: tuple[str, ...]
@@ -36,7 +37,8 @@ class Palette:
     muted: str
 
 
-# Found by search: every eye tells them apart, in grey too (tests/ui/test_colours.py measures it).
+# Found by search: everybody can tell them apart, also in grey (tests/ui/test_colours.py measures
+# it).
 PALETTES = {
     "light": Palette(
         ("#0072b2", "#d55416", "#02304c", "#da5aff", "#5c3500", "#366843", "#574b50"),
@@ -56,12 +58,12 @@ PALETTES = {
 
 
 def palette() -> Palette:
-    """The colours of the theme that is shown."""
+    """Return the colours of the theme that is shown."""
     return PALETTES[theme()]
 
 
 def style_of(key: str) -> int:
-    """An algorithm's place in the palette, the same on every page."""
+    """Return an algorithm's place in the palette, the same on every page."""
     private = [k for k in TITLES if k not in NON_PRIVATE]
     if key in private:
         return private.index(key)
@@ -69,19 +71,19 @@ def style_of(key: str) -> int:
 
 
 def ink(style: int) -> str:
-    """The style's colour in the theme that is shown."""
+    """Return the style's colour in the theme that is shown."""
     *lines, grey = palette().lines
     return grey if style >= PLAIN else lines[style % len(lines)]
 
 
 def see_through(colour: str, share: float) -> str:
-    """A hex colour with an opacity, as Plotly takes it."""
+    """Return a hex colour with an opacity, in Plotly's format."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{share})"
 
 
 def promise_html(promise: Promise, look: str | None = None) -> str:
-    """The promise in the field's terms, with a sign and in its colour."""
+    """Return the guarantee in the field's terms, with a sign and in its colour."""
     ink = PALETTES[look or theme()].prices[promise.level]
     return (
         f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'

@@ -1,8 +1,8 @@
 """Charts: curves, one line per series with its own colour, dash and marker; bars; put on a page.
 
-A figure is what Plotly reads, ``data`` and ``layout``, as plain mappings: Streamlit has Plotly
-check it once. Plotly's own classes check every assignment, which takes five times as long. Fonts
-come from Streamlit's theme.
+A figure is a plain mapping with Plotly's ``data`` and ``layout``, which Plotly checks once.
+Plotly's classes check every assignment, which takes five times as long. Fonts come from Streamlit's
+theme.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pages.draw import ink, palette, see_through
 Figure = dict[str, Any]
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
-# At the figure's lower edge: measured from the plot, a tall legend comes to lie on the axis' title.
+# At the figure's lower edge. Placed relative to the plot, a tall legend would cover the axis'
+# title.
 UNDER: Mapping[str, Any] = {
     "orientation": "h",
     "x": 0,
@@ -31,7 +32,7 @@ UNDER: Mapping[str, Any] = {
     "font": {"size": 13},
 }
 CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
-MOST_WORDS = 16  # more bars than these have no room for their values
+MOST_WORDS = 16  # with more bars there is no room for their values
 
 
 def figure(
@@ -39,7 +40,7 @@ def figure(
 ) -> Sequence[Mapping[str, Any]]:
     """Draw a figure over the full width, with its name for screen readers, without the tool bar.
 
-    With ``points`` they can be clicked; returns the one that was, as the browser tells it.
+    With ``points`` they can be clicked; returns the clicked one as the browser reports it.
     """
     muted = {"color": palette().muted}
     layout = {"font": muted, **drawn["layout"]}
@@ -56,13 +57,13 @@ def figure(
 
 
 def layout(height: int, **more: Any) -> dict[str, Any]:
-    """The layout that every chart has: its height, narrow margins, its legend below."""
+    """Return the layout that every chart has: its height, narrow margins, its legend below."""
     margin = {"l": 8, "r": 8, "t": 12, "b": 8}
     return {"height": height, "margin": margin, "legend": dict(UNDER), **more}
 
 
 def upright(x: float, **line: Any) -> dict[str, Any]:
-    """A line at ``x`` from the lower to the upper edge: one of a layout's ``shapes``."""
+    """Return a line at ``x`` from the lower to the upper edge: one of a layout's ``shapes``."""
     ends = {"x0": x, "x1": x, "y0": 0, "y1": 1}
     return {"type": "line", "xref": "x", "yref": "y domain", "line": line, **ends}
 
@@ -85,7 +86,7 @@ class Curve:
 
 
 def banded(name: str, points: Iterable[tuple[float, ...]], style: int) -> Curve:
-    """A line with its band through points (x, low, middle, high)."""
+    """Return a line with its band through points (x, low, middle, high)."""
     x, low, middle, high = map(list, zip(*sorted(points), strict=True))
     return Curve(name=name, x=x, y=middle, low=low, high=high, style=style)
 
@@ -143,7 +144,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
     if axis.log:
         few = axis.ends is not None and axis.ends[1] <= 10 * axis.ends[0]
         drawn |= {"type": "log", "dtick": "D2" if few else 1, "tickformat": "~g"}
-        # A point on an end is whole, and the end has its number.
+        # A point at an end is drawn whole, and the end has its number.
         ends = ends and [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
     return drawn if ends is None else drawn | {"range": ends}
 
@@ -156,7 +157,7 @@ def _trace(line: Curve) -> dict[str, Any]:
         "y": list(line.y),
         "name": line.name,
         "mode": line.mode,
-        "cliponaxis": False,  # a point on an axis is whole
+        "cliponaxis": False,  # a point on an axis is drawn whole
         "line": {"color": colour, "width": 2.5, "dash": DASHES[line.style % len(DASHES)]},
         "marker": {"symbol": MARKERS[line.style % len(MARKERS)], "size": 8, "color": colour},
         "yaxis": "y2" if line.second else "y",
@@ -203,7 +204,8 @@ def _axes(x_title: str, y_title: str, top: float | None = None) -> dict[str, Any
 
 @dataclass(frozen=True)
 class Group:
-    """One of several series of bars: its colour, and a fill pattern that tells it apart without."""
+    """One of several series of bars: its colour, and a fill pattern that distinguishes it without
+    colour."""
 
     name: str
     values: Sequence[float]
@@ -219,7 +221,7 @@ def grouped(
     y_title: str,
     height: int = 260,
 ) -> Figure:
-    """Bars side by side. NaN is no bar."""
+    """Bars side by side. NaN has no bar."""
     drawn = [
         {
             "type": "bar",
@@ -242,11 +244,13 @@ def heat_of_runs(
 ) -> None:
     """Draw a heat map whose cells, row by row, are clicked to open their runs.
 
-    A heat map itself cannot be: over each cell lies a mark without a colour, and the one next
-    to the pointer answers.
+    A heat map cannot be clicked, so each cell has an invisible mark, and the one next to the
+    pointer answers.
     """
     x, y = cells["x"], cells["y"]
-    same = {"marker": {"opacity": 1}}  # one that is chosen leads away at once: none need fade
+    same = {
+        "marker": {"opacity": 1}
+    }  # a click opens another page at once, so no mark needs to fade
     marks = {
         "type": "scatter",
         "x": x * len(y),
@@ -260,7 +264,7 @@ def heat_of_runs(
         "selected": same,
         "unselected": same,
     }
-    # With a choice of points Streamlit would make the mode of dragging "pan".
+    # With selectable points Streamlit would set the drag mode to "pan".
     layout = {"hoverdistance": -1, "dragmode": "zoom", **layout}
     cells = {"type": "heatmap", "hoverinfo": "skip", **cells}
     for point in figure({"data": [cells, marks], "layout": layout}, points=True, **named):

@@ -29,7 +29,8 @@ def effects(
     key: str,
     dataset: str | None = None,
 ) -> None:
-    """Pick cause and effect; ``ask`` answers, next to a bundled ``dataset``'s own tables.
+    """Draw the choice of cause and outcome, and the answer of ``ask`` next to a bundled
+    ``dataset``'s tables.
 
     ``first`` is the pair to begin with.
     """
@@ -51,7 +52,8 @@ def effects(
 
 @st.fragment
 def how_much(result: RunResult, key: str) -> None:
-    """Two boxes and one sentence, once asked for; nothing where no tables were released."""
+    """Draw the choice of two columns and the answer, folded; draw nothing if no tables were
+    released."""
     found = result.diagnostics.effects()
     if found is None or not result.skeleton:
         return
@@ -78,7 +80,7 @@ def _levels(
     ask: Ask,
     key: str,
 ) -> dict[str, Any]:
-    """Which levels are compared and counted, where a column has more than two."""
+    """Return the levels to compare and to count, chosen where a column has more than two."""
     mine, theirs = (levels[list(names).index(name)] for name in (cause, effect))
     if len(mine) == len(theirs) == 2:
         return {}
@@ -122,7 +124,7 @@ def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
 
 
 def figures(found: Effect) -> str:
-    """A hundred figures if the cause were at its level, and a hundred at what that is compared to.
+    """Return a hundred figures for the cause's level and a hundred for the reference.
 
     Full ones are below the interval, pale ones within it.
     """
@@ -134,7 +136,7 @@ def figures(found: Effect) -> str:
 
 
 def _hundred(risk: Interval, title: str, event: str) -> str:
-    """Ten rows of ten, as boxes: the page takes no drawing from a separate script."""
+    """Return ten rows of ten boxes, because the page accepts no drawing from a separate script."""
     sure, may = round(100 * risk.low), round(100 * risk.high)
     ink, grey = palette().lines[1], palette().muted
     looks = [f"background:{ink}"] * sure

@@ -1,4 +1,5 @@
-"""Truth and learned graph on one layout, as people move them. Nothing else here knows pyvis."""
+"""Truth and learned graph on one layout; users can move the nodes. Nothing else here knows
+pyvis."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ HIGH, HIGHEST = 300, 600  # pixels of a frame, and of a large graph's
 
 
 def render_graph(shown: GraphView, *, theme: str = "light") -> str:
-    """A complete HTML page that draws the graph with vis-network, as large as its frame has room.
+    """Return a complete HTML page that draws the graph with vis-network, as large as its frame.
 
     The app serves the library; the page names no external address.
     """
@@ -72,13 +73,13 @@ def render_graph(shown: GraphView, *, theme: str = "light") -> str:
 
 
 def _json(value: Any) -> str:
-    """The value inside a script, which no name of a column can end."""
+    """Return the value as JSON for a script, escaped so that no column name can end the script."""
     return json.dumps(value).replace("<", "\\u003c")
 
 
 @cache
 def _page() -> Template:
-    """The page around a graph; pyvis's own loads from content networks."""
+    """Return the page around a graph. The page of pyvis would load files from content networks."""
     return Template(Path(__file__).with_name("graph.html").read_text(encoding="utf-8"))
 
 
@@ -101,7 +102,7 @@ def _edge(edge: Edge, theme: str, tip: str) -> dict[str, Any]:
 
 
 def draw_graph(what: str, shown: GraphView) -> None:
-    """The graph in its frame; ``what`` names it for screen readers."""
+    """Draw the graph in its frame; ``what`` names it for screen readers."""
     alt = describe(what, tuple(shown.boxes), [edge.link for edge in shown.edges])
     height = HIGH if len(shown.boxes) <= LARGE else HIGHEST
     st.iframe(render_graph(shown, theme=theme()), height=height, alt=alt)
@@ -126,7 +127,7 @@ def comparison(
     """Draw truth and result (side by side or overlaid), or the result alone without a truth.
 
     The choice stands below the graphs, with ``more`` next to it, and the legend. Large graphs
-    start overlaid. Many pairs that are not fully tested are drawn when asked for.
+    start overlaid. Many pairs that are not fully tested are drawn only on request.
     """
     graphs = st.container(key=f"{key}-{'large' if data.d > LARGE else 'graphs'}")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
@@ -169,7 +170,7 @@ _LEFT = (LinkClass.MISSED, LinkClass.UNTESTED)
 
 
 def _truth(data: Dataset, result: RunResult, *, as_dag: bool) -> list[Link]:
-    """The true links, of which those that were missed or not fully tested are marked."""
+    """Return the true links; those that were missed or not fully tested are marked."""
     assert data.truth is not None
     drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
     return [

@@ -36,7 +36,7 @@ def links_of(
     classes: Mapping[tuple[int, int], LinkClass] | None = None,
     only: Iterable[LinkClass] = tuple(LinkClass),
 ) -> list[Link]:
-    """The edges of a CPDAG matrix, each pair once, with its class if ``classes`` are given."""
+    """Return the edges of a CPDAG matrix, each once, with its class if ``classes`` is given."""
     kinds, links = classes or {}, []
     for i, j in zip(*np.nonzero(np.triu(matrix | matrix.T, 1)), strict=True):
         kind = kinds.get((int(i), int(j)))
@@ -56,7 +56,7 @@ def graph_view(
     titles: Mapping[str, str] | None = None,
     frame: tuple[float, float] = FRAME,
 ) -> GraphView:
-    """The picture of a dataset's links, placed by the truth, or without one by the result.
+    """Return the picture of a dataset's links, with the layout of the truth, or else of the result.
 
     ``names`` are the columns that are drawn, all by default; ``titles`` their labels, in plain
     words by default.
@@ -73,7 +73,7 @@ def graph_view(
 
 
 def titles_of(data: Dataset) -> dict[str, str]:
-    """The columns' names, and the same in plain words where a bundled network has them."""
+    """Return the columns' names, mapped to plain words if the bundled network has them."""
     plain = plain_names(data.name, data.names) if data.public else data.names
     return dict(zip(data.names, plain, strict=True))
 
@@ -98,12 +98,12 @@ def labels_of(data: Dataset) -> dict[str, str]:
 
 
 def few_untested(result: RunResult) -> bool:
-    """Whether the pairs that are not fully tested are few enough to be drawn unasked."""
+    """Return whether the pairs that are not fully tested are few enough to be drawn by default."""
     return len(result.untested) <= MOST_UNTESTED
 
 
 def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True) -> list[Link]:
-    """The learned links with what became of them, as every picture draws them.
+    """Return the learned links with their classes, as every picture draws them.
 
     Pairs that are not fully tested are there only if ``waiting``, and never have an arrow.
     ``missed`` has the true links that are not in the result. An arrow in doubt is a line.
@@ -125,12 +125,12 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
-    """The result's arrows (a, b) whose confidence is too low to be drawn."""
+    """Return the result's arrows (a, b) whose confidence is too low to be drawn."""
     return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
 
 
 def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
-    """The frame's name for screen readers."""
+    """Return the frame's name for screen readers."""
     return f"{what}: {text.count(len(names), 'node')}, {text.count(len(links), 'edge')}"
 
 
@@ -138,16 +138,16 @@ def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
 
 Pair = frozenset[str]
 LINK, ARROW, WEIGHT = "Edge confidence", "Direction confidence", "Weight"
-_LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
-_CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer tell it
+_LABELLED = 30  # columns; with more, numbers on the arrows would hide the graph
+_CERTAIN = 0.9  # an arrow above it needs no number; the table and the pointer show it
 
 
 @dataclass(frozen=True)
 class Strengths:
     """``column`` names the value in tables.
 
-    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it: the
-    arrow has a separate confidence, in addition to its link's.
+    ``arrows`` (a, b) -> the probability of an arrow from a to b, if the algorithm gives it, in
+    addition to the link's confidence.
     """
 
     column: str
@@ -155,13 +155,13 @@ class Strengths:
     arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def of(self, a: str, b: str) -> str | None:
-        """A pair's value in words; a probability is never rounded up to certainty."""
+        """Return a pair's value in words; a probability is never rounded up to certainty."""
         if (value := self.values.get(frozenset((a, b)))) is None:
             return None
         return probability(value) if self.column == LINK else number(value)
 
     def directions(self, a: str, b: str) -> str:
-        """Both arrows' probabilities in words; nothing where they are not known."""
+        """Return both arrows' probabilities in words; empty if they are unknown."""
         if (a, b) not in self.arrows:
             return ""
         return f"→ {probability(self.arrows[a, b])}, ← {probability(self.arrows[b, a])}"
@@ -211,7 +211,7 @@ def widths(result: RunResult) -> str:
 def weighted(
     links: Sequence[Link], result: RunResult, titles: Mapping[str, str] | None = None
 ) -> list[Link]:
-    """The links drawn by their strength, with a note to show under the pointer."""
+    """Return the links drawn by their strength, with a note to show under the pointer."""
     known = strengths(result)
     if known is None:
         return list(links)
@@ -245,7 +245,7 @@ def _drawn(
 
 
 class Entry(NamedTuple):
-    """A class of links in a legend; ``more`` stands behind its count."""
+    """A class of links in a legend; ``more`` follows its count."""
 
     kind: LinkClass
     name: str
@@ -254,10 +254,10 @@ class Entry(NamedTuple):
 
 
 def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
-    """The classes of which the result has any, with their counts.
+    """Return the classes that occur in the result, with their counts.
 
     ``waiting`` says that pairs that are not fully tested are drawn; without a truth they are the
-    one class.
+    only class.
     """
     counts, more = Counter(result.classes.values()), {}
     if not counts and waiting:
@@ -280,7 +280,7 @@ ENTRY = (
 
 
 def legend_of(items: Iterable[Entry], theme: str) -> str:
-    """HTML of some entries; on a narrow screen a long one breaks."""
+    """Return entries as HTML; on a narrow screen a long one is wrapped."""
     shown = "".join(
         f'<span style="{ENTRY}">{sample(kind, theme)}{name} <b>{number}</b>{more}</span>'
         for kind, name, number, more in items
@@ -289,7 +289,7 @@ def legend_of(items: Iterable[Entry], theme: str) -> str:
 
 
 def sample(kind: LinkClass, theme: str) -> str:
-    """HTML: a piece of the class's line with its sign, in a line of words."""
+    """Return HTML of a piece of the class's line with its sign, for use in a sentence."""
     image = Picture(stroke(kind, theme), "").image
     return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)
 
@@ -307,7 +307,7 @@ class Picture:
     @property
     def png(self) -> bytes:
         """PNG, two pixels for each unit of the picture."""
-        from pages.draw.typeset import png  # for files alone
+        from pages.draw.typeset import png  # for files only
 
         return png(self.svg)
 
@@ -319,24 +319,27 @@ class Picture:
 
 
 def graph_picture(shown: GraphView, *, alt: str, theme: str = "light") -> Picture:
-    """The graph in the theme's colours."""
+    """Return the graph in the theme's colours."""
     inks = Inks(theme, PALETTES[theme].font, PALETTES[theme].background)
     return Picture(graph_svg(shown, alt=alt, inks=inks), alt)
 
 
 @lru_cache(maxsize=32)
 def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
-    """A chart as files have it, in the theme's colours; a panel holds tuples."""
-    from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
+    """Return a chart as files have it, in the theme's colours; a panel holds tuples."""
+    from engine.studies.figures import (
+        inline,
+    )  # here, so that pages with a graph do not load matplotlib
 
     look = PALETTES[theme]
     return Picture(inline(panel, alt, look.font, look.background), alt)
 
 
 def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> Picture:
-    """A hundred figures, ten in a row: chance's fifty grey, those beyond in colour, the rest empty.
+    """Return a hundred figures, ten in a row: the fifty of chance grey, those above in colour, the
+    rest empty.
 
-    ``level`` is how well the price holds; where it is nothing, all of them are red.
+    ``level`` is the strength of the guarantee; without one, all of them are red.
     """
     look = PALETTES[theme]
     beyond = look.lines[0] if level == FINE else look.prices[level]

@@ -27,7 +27,7 @@ ol.price .bar i {display: block; height: 100%}
 
 
 class Step(NamedTuple):
-    """Links that are left, and why; ``lit`` for the step that is shown."""
+    """Links that are left, and why; ``lit`` if the step is the shown run."""
 
     found: int
     words: str
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 def steps_of(result: RunResult, before: Sequence[LossStep]) -> list[Step]:
     """From all links to those of a run: what its method loses ``before`` any noise, then it.
 
-    Empty where no truth is known.
+    The list is empty if the truth is unknown.
     """
     counts = result.counts
     if counts is None:
@@ -57,7 +57,7 @@ def steps_of(result: RunResult, before: Sequence[LossStep]) -> list[Step]:
 
 
 def price_html(steps: Sequence[Step], theme: str) -> str:
-    """The list of bars; a link that is not there is a hatched piece beyond those found."""
+    """Return the list of bars; false positives are a hatched piece after the found links."""
     most = max(s.found + s.false_positives for s in steps) or 1
     border = PALETTES[theme].border
     lines = "".join(
@@ -80,7 +80,7 @@ def _hatched(theme: str) -> str:
 
 
 def said(s: Step) -> str:
-    """The step in words, with false positives and pairs that are not fully tested, if any."""
+    """Return the step in words, with its false positives and pairs not fully tested, if any."""
     wrong = MARKS[LinkClass.FALSE_POSITIVE]
     more = [wrong.counted(s.false_positives)] if s.false_positives else []
     if s.untested:
@@ -100,7 +100,7 @@ _STEPS = {
 
 
 def step_words(kind: str, statistic: str) -> str:
-    """The name of a search without noise, with its test: "best test (G²)"."""
+    """Return the name of a search without noise, with its test: "best test (G²)"."""
     return _STEPS[kind].format(test=label(statistic))
 
 

@@ -1,4 +1,4 @@
-"""The scene on a page: one graph that answers to a hand, drawn by the browser (static/scene)."""
+"""The scene on a page: one interactive graph, drawn by the browser (static/scene)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ Hear = Callable[[Mapping[str, Any]], None]  # the values that a component sends 
 
 
 def script(kind: str) -> str:
-    """The module of a component: its parts as one, and what Streamlit calls."""
+    """Return the module of a component: its parts in one, and the function that Streamlit calls."""
     made = f"export default modules.dom.mount(modules.{kind}.{_KINDS[kind]});"
     return f"{bundle(kind, 'dom')}\n{made}\n"
 
 
 def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The steps of each method's price before any noise: links that are left, and why."""
+    """Return the steps of each method's price before any noise: links that are left, and why."""
     links = sum(state > 0 for state in scene["truth"])
     start = {"links": links, "words": "true links"}
     steps = {m["key"]: [start] for m in scene["methods"]}
@@ -54,7 +54,7 @@ def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything that the browser needs of a scene: its frames, names, places and words."""
+    """Return all that the browser needs for a scene: its frames, names, places and words."""
     best = f"No privacy ({label(BEST_TEST)})"
     return scene_content(scene, best=best, steps=price(scene))
 
@@ -80,7 +80,7 @@ _OUTSIDE = """.scene {--st-text-color: #1a2230; --st-background-color: #fff;
 
 @dataclass(frozen=True)
 class Offline:
-    """A scene inside a file that needs nothing but itself: its style, its element, its script."""
+    """A scene inside a self-contained file: its style, its element, its script."""
 
     style: str
     html: str
@@ -94,7 +94,7 @@ class Offline:
 
 
 def offline(content: Mapping[str, Any], start: Mapping[str, Any]) -> Offline:
-    """The scene as it stands on the page, beginning with the frame ``start``."""
+    """Return the scene as it stands on the page, beginning with the frame ``start``."""
     whole = {**content, "start": dict(start), "marks": marks_data("light")}
     drawn = json.dumps(whole).replace("</", "<\\/")
     return Offline(

@@ -26,12 +26,11 @@ def table(
     columns: Mapping[str, Options] | None = None,
     grey: Sequence[bool] = (),
 ) -> None:
-    """A table with its numbers rounded to ``digits``; every table of the app comes from here.
+    """Draw a table with its numbers rounded to ``digits``; every table of the app comes from here.
 
-    Whole numbers have their thousands apart, a number without limit stands as a word, and a
-    missing value as a dash. ``columns`` says more of some columns: label, help or width;
-    ``grey`` which rows are faint. The table is as high as its rows, up to about ``most`` pixels,
-    unless ``height`` says else.
+    Whole numbers have thousands separators, infinity is a word, and a missing value is a dash.
+    ``columns`` adds details about some columns: label, help or width; ``grey`` marks the faint
+    rows. The table is as high as its rows, up to about ``most`` pixels, unless ``height`` is given.
     """
     frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
     wanted = columns or {}
@@ -48,7 +47,7 @@ def table(
     )
 
 
-_HEAD, _ROW = 38, 35  # pixels that Streamlit draws the column titles and a row in
+_HEAD, _ROW = 38, 35  # pixels of Streamlit's column titles and of a row
 
 
 def _height(rows: int, most: int) -> int | Literal["content"]:
@@ -56,9 +55,9 @@ def _height(rows: int, most: int) -> int | Literal["content"]:
 
 
 def _cut(rows: int, height: int) -> int:
-    """The height, or for more rows than it holds the next one that cuts a row in two.
+    """Return the height, or with more rows than fit the next height that cuts a row in two.
 
-    A table that ended with a row would hide that there are more.
+    A table that ends with a whole row would hide that there are more.
     """
     if _HEAD + _ROW * rows <= height:
         return height
@@ -67,21 +66,21 @@ def _cut(rows: int, height: int) -> int:
 
 
 def _mixed(column: pd.Series[Any]) -> bool:
-    """Whether the browser would write "None" or "Infinity" into the column."""
+    """Return whether the browser would write "None" or "Infinity" into the column."""
     if pd.api.types.is_float_dtype(column):
         return bool(np.isinf(column.to_numpy(float, na_value=np.nan)).any())
     return pd.api.types.is_object_dtype(column)
 
 
 def _cell(value: Any) -> str | None:
-    """A cell of a mixed column as text; None is drawn as the dash."""
+    """Return a cell of a mixed column as text; None is drawn as the dash."""
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
     return number(value) if isinstance(value, float) else str(value)
 
 
 def _shape(column: pd.Series[Any], digits: int, wanted: Options) -> ColumnConfig:
-    """How the column's cells are written."""
+    """Return the format of the column's cells."""
     options = {"label": str(column.name), **wanted}
     if pd.api.types.is_integer_dtype(column):
         return st.column_config.NumberColumn(format="localized", **options)

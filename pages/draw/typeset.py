@@ -1,6 +1,6 @@
 """PNG from SVG, and PDF from a template. Nothing else in the project knows typst.
 
-Typst is given text and data in memory; it reads only fonts, and no network.
+Typst gets text and data in memory. It reads only fonts and uses no network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _PNG = """#set page(width: auto, height: auto, margin: 0pt)
 
 @cache
 def _fonts() -> Any:
-    """Source Sans, which comes with the pins; this machine's for other letters."""
+    """Return the fonts: Source Sans from the pinned packages, and this machine's for other
+    letters."""
     import typst  # here, so that other pages do not wait for it
 
     return typst.Fonts(font_paths=[str(files("font_source_sans_pro") / "files")])
@@ -33,7 +34,7 @@ def _compiled(template: str, data: Any, **options: Any) -> Any:
 
 
 def png(svg: str) -> bytes:
-    """An SVG as PNG, two pixels for each of its units."""
+    """Return an SVG as PNG, two pixels for each of its units."""
     drawn: bytes = _compiled(_PNG, {"svg": svg}, format="png", ppi=144)
     return drawn
 

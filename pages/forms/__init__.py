@@ -1,4 +1,4 @@
-"""The forms of a run: its dataset, algorithm and settings; and its false positives."""
+"""The forms of a run (dataset, algorithm, settings) and its false positives."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from pages.shell.task import Task, redraw_until_done, shared
 from pages.shell.words import number
 from pages.worker import false_links
 
-PRIVACY = ("epsilon", "guarantee")  # the fields that every private algorithm has, in sight
-# The levers of single algorithms, those with the largest effect first.
+PRIVACY = ("epsilon", "guarantee")  # the fields of every private algorithm, always shown
+# The main settings of single algorithms, those with the largest effect first.
 LEVERS = (
     *("tweak", "beta1", "beta2", "subsample", "rounds", "tests", "clip", "gradients"),
     *("initial", "radius", "caution", "threshold"),
@@ -43,7 +43,7 @@ LEVERS = (
 
 @st.cache_data(show_spinner=False)
 def _network_label(name: str) -> str:
-    """A dataset's name with its size."""
+    """Return a dataset's name with its size."""
     if name in (OWN, SEM):
         return {OWN: "Your own data", SEM: "Simulated linear model (SEM)"}[name]
     graph = load_network(name).dag()
@@ -51,12 +51,12 @@ def _network_label(name: str) -> str:
 
 
 def picker(*, key: str, seeded: bool = True) -> None:
-    """The fields that choose a dataset, bound to the draft; ``seeded`` with their seed."""
+    """Draw the fields that choose a dataset, bound to the draft; ``seeded`` adds their seed."""
     form, options = draft(), [*NETWORKS, SEM, OWN]
     about: dict[str, Any] = {"key": f"{key}-network", "format_func": _network_label}
     bound(st.selectbox, "Dataset", form, "data", options=options, **about)
     if form["data"] == OWN:
-        from pages.shell.own import upload  # pages without an own file do not load it
+        from pages.shell.own import upload  # pages without a user's file do not load it
 
         upload(key=key)
         return
@@ -74,7 +74,7 @@ def picker(*, key: str, seeded: bool = True) -> None:
 
 
 def algorithm_choice(store: Draft, *, key: str) -> str:
-    """Which algorithm."""
+    """Draw the choice of an algorithm and return its key."""
     options = {"options": list(GRAPHS), "format_func": TITLES.__getitem__}
     return str(bound(st.selectbox, "Algorithm", store, "algorithm", key=key, **options))
 
@@ -90,9 +90,10 @@ def parameter_form(
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
-    many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
-    comes first in time, for a preset sets all of them. Parameters ``asked`` have no widget here.
+    Privacy comes first, with a warning if ε is too small for data of this ``shape``, then the given
+    number of the algorithm's main settings. The rest is folded away after the part that ``folded``
+    draws. That part runs first, because a preset sets all of them. Parameters in ``asked`` have no
+    widget here.
     """
     values.update(filled(algorithm.key, values))
     sight = st.container()
@@ -183,20 +184,19 @@ def known_label(data: Dataset, known: Knowledge | None) -> str:
 
 
 # False positives under independence ------------------------------------------------------------
-#
-# Counted on every page on which ε is chosen, from public facts alone: columns, levels, rows
-# (:mod:`engine.studies.repeat`). Two pages that show the same setting look at the same count.
+# Every page with a choice of ε counts them, from public facts only: columns, levels, rows
+# (:mod:`engine.studies.repeat`). Pages that show the same setting share a count.
 
-Count = Task | None  # of one setting; None where it is not one
+Count = Task | None  # for one setting; None if it is invalid
 
 
 def counted(count: Count) -> Invented | None:
-    """The count, once there is one."""
+    """Return the count, or None before it is ready."""
     return count.result if count is not None and count.complete else None
 
 
 def count_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
-    """The count for a setting, begun if need be; None where the setting is not one."""
+    """Return the count for a setting, started if needed; None if the setting is invalid."""
     values = filled(key, params)
     try:
         algorithm(key).params.build(values)
@@ -208,25 +208,25 @@ def count_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
 
 
 def count_for(run: Shown) -> Count:
-    """The count for a run's setting, on the shape of its data."""
+    """Return the count for a run's setting, on the shape of its data."""
     return count_of(run.result.algorithm, Shape.of(run.data), run.request.params)
 
 
 def shape_of(source: Source) -> Shape | None:
-    """The shape of the data that a form names; None where there are none yet."""
+    """Return the shape of the data that a form names; None if there are none yet."""
     try:
         if source.name not in NETWORKS:
             return Shape.of(data_for(source))
-        check_rows(source)  # of a network none are drawn
+        check_rows(source)  # no rows of a network are drawn
         return Shape(tuple(map(len, load_network(source.name).states)), source.n)
     except InputError:
         return None
 
 
 def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -> None:
-    """One quiet line about a setting on data of this shape, which comes once it is known.
+    """Draw one line on the false positives of a setting on data of this shape, once they are known.
 
-    ``place`` says where on a page it stands: its room is kept there, so that nothing jumps.
+    ``place`` is its position on a page, where room is reserved so that nothing moves.
     """
     with st.container(key=f"nothing-{place}"):
         if shape is not None:
@@ -234,10 +234,11 @@ def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: 
 
 
 def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
-    """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
+    """Draw a warning if little can be found at an ε, or if the plan leaves the answers to the
+    noise.
 
-    Before anything is spent, of the strict guarantee alone; a setting that does not fit says
-    nothing here. ``brief``: the worst alone, without its reasons, where nothing is at stake.
+    It comes before any charge, for the strict guarantee only; an invalid setting gives no warning
+    here. ``brief`` shows only the worst one without its reasons, for public data.
     """
     epsilon, lines = values.get("epsilon"), [""]
     if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
@@ -259,5 +260,5 @@ def _say(count: Count) -> None:
 
 
 def watch_counts(find: Callable[[], list[Count]], draw: Callable[[list[Count]], None]) -> None:
-    """Draw counts; while one of them goes on, again and again."""
+    """Draw counts, repeatedly while one of them is running."""
     redraw_until_done(lambda: [one for one in find() if one is not None], lambda: draw(find()))

@@ -26,8 +26,8 @@ _USES = {
     FULL: "Tests and directions: fewer tests, but a false tier costs links",
     ORIENTS: "Directions only: a false tier costs no links, but as many arrows are wrong",
 }
-# Marginal PC at ε = 1 (research/knowledge.md): of 100 arrows on true links, so many point
-# the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
+# Marginal PC at ε = 1 (research/knowledge.md): the number of wrong arrows among 100 on true links,
+# and the points of skeleton F1 that a false tier costs with tests and directions.
 WRONG, LOST = {"none": 4, FULL: 14, ORIENTS: 14}, 5
 _FALSE_TIER = (
     f"One false tier, measured: {WRONG[FULL]} of 100 arrows were wrong, and {WRONG[ORIENTS]} with "
@@ -84,7 +84,7 @@ def _board(data: Dataset, known: Knowledge) -> None:
         "forbidden": sorted(map(list, known.forbidden)),
         "required": sorted(map(list, known.required)),
     }
-    problem = st.session_state.get(_PROBLEM) or ""  # refused facts stay as they are
+    problem = st.session_state.get(_PROBLEM) or ""  # refused facts are not kept
     seal = json.dumps([content, problem], sort_keys=True)
     content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
 
@@ -97,7 +97,7 @@ def _board(data: Dataset, known: Knowledge) -> None:
         except InputError as error:
             st.session_state[_PROBLEM] = str(error)
 
-    from engine.story.modules import bundle, style  # for this dialog alone
+    from engine.story.modules import bundle, style  # for this dialog only
 
     script = f"{bundle('board', 'dom')}\nexport default modules.dom.mount(modules.board.Board);"
     component = st.components.v2.component("known", js=script, css=style("board"))
@@ -105,7 +105,7 @@ def _board(data: Dataset, known: Knowledge) -> None:
 
 
 def fixed_words(data: Dataset, known: Knowledge) -> str:
-    """Return how many directions it fixes, because these are no findings."""
+    """Return the number of directions that it fixes, because these are not findings."""
     on = Known(known, data.names)
     if data.truth is not None:
         turned, links = on.fixed(matrix_of(data.truth, data.names))

@@ -1,4 +1,4 @@
-"""How far tests lie from the threshold by order, and CURATE's plan to drag."""
+"""The distance of tests from the threshold by order, and CURATE's plan, which can be dragged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fields(Parameters):
 
 
 def orders_view(now: Tour) -> None:
-    """How far tests lie from the threshold by order, and where CURATE puts its budget."""
+    """Draw the distance of tests from the threshold by order, and CURATE's budget allocation."""
     d = state.Values(Fields, "plan.")
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -74,7 +74,7 @@ def _distances(now: Tour) -> None:
 def plans(
     network: str, epsilon: float, beta1: float, beta2: float, _data: Dataset
 ) -> dict[str, Any] | None:
-    """The first plan for every place of either dial; None where the total allows no plan."""
+    """Return the first plan for every place of either dial; None if the total allows no plan."""
     betas = places(spec_of(Fields, "beta1"))
 
     def along(one: float, two: float) -> list[tuple[int, int, float, float]]:

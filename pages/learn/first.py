@@ -30,7 +30,8 @@ def turned(network: str) -> dict[str, Any]:
 
 
 def pair_of(now: Tour, title: str, start: str, key: str) -> tuple[str, str]:
-    """Two columns, chosen by their plain names; ``start`` where the network has it."""
+    """Draw the choice of two columns by their plain names, and return them; ``start`` is the
+    default."""
     pairs = [f"{a} – {b}" for a, b in combinations(now.dataset.names, 2)]
     chosen = st.selectbox(
         title,

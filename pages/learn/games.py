@@ -1,4 +1,4 @@
-"""The three questions of a class, in words, numbers and pictures, for walls and phones."""
+"""The three questions of a class, in words, numbers and pictures, for projectors and phones."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ ul.rows {font-size: 1.15rem; margin: 0; padding: 0 !important; list-style: none}
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def lesson_of(network: str) -> Lesson:
-    """The facts for a class on this network."""
+    """Return the facts for a class on this network."""
     scene = kept_scene(network)
     x, y = PAIRS.get(network, scene["names"][:2])
     return Lesson(scene, neighbours_of(network, x, y))
 
 
 def titles(lesson: Lesson) -> list[str]:
-    """The columns in plain words."""
+    """Return the columns in plain words."""
     return plain_names(lesson.scene["dataset"], lesson.scene["names"])
 
 
 def link_names(lesson: Lesson) -> list[str]:
-    """Each true link in plain words."""
+    """Return each true link in plain words."""
     named = titles(lesson)
     return [f"{named[i]} → {named[j]}" for i, j in lesson.links]
 
 
 def named(room: Room, one: Question, option: int) -> str:
-    """An option in words."""
+    """Return an option in words."""
     if one.game == "links":
         return link_names(room.lesson)[option]
     return TABLES[option] if one.game == "person" else f"ε = {number(prices(room.lesson)[option])}"
@@ -75,7 +75,7 @@ def prices(lesson: Lesson) -> Sequence[float]:
 
 
 def price_words(epsilon: float) -> str:
-    """How much an ε reveals about one person."""
+    """Return a sentence on how much an ε reveals about one person."""
     return f"ε = {number(epsilon)}: an attacker is right at most {guesses(epsilon)} times in 100"
 
 
@@ -83,13 +83,13 @@ def price_words(epsilon: float) -> str:
 
 
 def asked(room: Room) -> str:
-    """The question and its picture, as a wall and a phone show them."""
+    """Return the question and its picture, as a wall and a phone show them."""
     said = {"links": _links_asked, "person": _person_asked, "price": _price_asked}[room.now.game]
     return f"<style>{_STYLE}</style>{said(room)}"
 
 
 def _links_asked(room: Room) -> str:
-    """The question; after the last lost link its result, in the same place."""
+    """Return the question, or after the last lost link its result."""
     if room.now.shown is not None and _steps(room) >= len(room.lesson.lost):
         return _foreseen(room)
     rows, picks = room.lesson.scene["rows"], min(PICKS, room.options())
@@ -123,7 +123,7 @@ def _person_asked(room: Room) -> str:
 
 
 def _tables(lesson: Lesson) -> str:
-    """Both tables of counts; the cells that the person changes are marked."""
+    """Return both tables of counts; the cells that the person changes are marked."""
     pair = lesson.pair
     data, q = pair.pair.data, pair.q
     x, y = (safe(titles(lesson)[k]) for k in (q.x, q.y))
@@ -148,7 +148,7 @@ def _tables(lesson: Lesson) -> str:
 
 
 def _line(exact: tuple[float, float], value: float) -> str:
-    """Where A, B and the noisy measurement lie on one line."""
+    """Return a line with the positions of A, B and the noisy measurement."""
     low, high = min(*exact, value), max(*exact, value)
     place = [40 + 520 * (v - low) / (high - low or 1) for v in (*exact, value)]
     words = {"text_anchor": "middle", "font_size": 18, "font_weight": 700, "fill": "currentColor"}
@@ -161,7 +161,7 @@ def _line(exact: tuple[float, float], value: float) -> str:
 
 
 def _shown(svg: Svg, alt: str) -> str:
-    """A picture in the theme's ink; Streamlit removes SVG elements from HTML, but not images."""
+    """Return a picture in the theme's ink as an image: Streamlit removes SVG elements from HTML."""
     drawn = b64encode(svg.replace("currentColor", _INKS[theme()]).encode()).decode()
     return f'<img class="seen" alt="{safe(alt)}" src="data:image/svg+xml;base64,{drawn}">'
 
@@ -170,7 +170,7 @@ def _shown(svg: Svg, alt: str) -> str:
 
 
 def picture(room: Room) -> str:
-    """The picture of a question, before and after its answer."""
+    """Return the picture of a question, before and after its answer."""
     now = room.now
     if now.game == "links":
         gone = [] if now.shown is None else room.lesson.lost[: _steps(room)]
@@ -184,7 +184,8 @@ def picture(room: Room) -> str:
 
 
 def _steps(room: Room) -> int:
-    """How many of the lost links are gone by now: one after the other, since the answer."""
+    """Return the number of lost links that have disappeared since the answer, one after the
+    other."""
     assert room.now.shown is not None
     return int((room.clock() - room.now.shown) / STEP)
 
@@ -194,7 +195,7 @@ def _median(one: Question) -> int:
 
 
 def _graph(lesson: Lesson, gone: Sequence[int], alt: str) -> Svg:
-    """The true graph; lost links as missed."""
+    """Return the true graph, with lost links as missed."""
     named = titles(lesson)
     arrows = [(named[i], named[j]) for i, j in lesson.links]
     links = [
@@ -205,7 +206,7 @@ def _graph(lesson: Lesson, gone: Sequence[int], alt: str) -> Svg:
 
 
 def _histogram(room: Room, alt: str) -> Svg:
-    """How many voters chose each ε, and the median."""
+    """Return a histogram of the voters' choices of ε, with the median."""
     every, counts = prices(room.lesson), room.now.counts()
     wide, most, body = 600 / len(every), max(counts.values()), ""
     for at, votes in counts.items():
@@ -236,7 +237,7 @@ def _paid(lesson: Lesson, at: int) -> str:
 
 
 def answer(room: Room) -> str:
-    """The votes and their meaning, after the answer is shown."""
+    """Return the votes and their meaning, after the answer is shown."""
     now, voters, lesson = room.now, max(1, len(room.now.votes)), room.lesson
     counts = now.counts()
     if now.game == "person":
@@ -260,7 +261,7 @@ def _limit(epsilon: float) -> str:
 
 
 def _foreseen(room: Room) -> str:
-    """How many choices were right, compared with random ones."""
+    """Return a sentence on the right choices, compared with random ones."""
     lesson, counts, lost = room.lesson, room.now.counts(), room.lesson.lost
     never = [k for k in lost if math.isinf(lesson.limits[k])]
     right, picks = sum(counts[k] for k in lost), sum(counts.values())
@@ -281,7 +282,8 @@ def _row(words: str, share: float, note: str) -> str:
 
 
 def score(room: Room) -> str:
-    """How often most voters were right, with the bound and the range that luck explains."""
+    """Return how often the majority was right, with the bound and the range that chance
+    explains."""
     right, chances = room.score()
     if not chances:
         return "Most votes decide the class's answer; a tie does not count."

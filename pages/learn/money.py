@@ -19,11 +19,11 @@ ONCE = "marginal_pc"  # spends all coins before its first test
 
 
 def money_view(now: Tour) -> None:
-    """Draw three ways to spend one total; until their runs end, the network."""
+    """Draw three ways to spend one total, or the network until their runs end."""
     scene = kept_scene(now.data)
     draw = now.seed if now.seed < scene["draws"] else 0
     made: set[tuple[str, int]] = st.session_state.setdefault("learn_purses", set())
-    place = st.empty()  # always: a component that changes its place among others starts again
+    place = st.empty()  # drawn always, because a component that changes its position starts again
     if (now.data, draw) not in made:
         with place.container():
             gallery(now, [(WAITING, found_links(perfect(now)))], across=1, alt=WAITING)

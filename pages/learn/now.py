@@ -24,7 +24,7 @@ PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 METHOD = "marginal_pc"
 DRAWS, DELTA = 10, 1e-6
-START = 100_000  # people, as on every other step
+START = 100_000  # the number of people on every other step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Fields(Parameters):
 
 
 def people_asked(now: Tour) -> int:
-    """How many people the form names; the same on every network."""
+    """Return the number of people in the form; it is the same for every network."""
     return int(state.Values(Fields, "now.")["people"])
 
 
@@ -68,7 +68,7 @@ def now_view(now: Tour) -> None:
 
 
 def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
-    """Choose a cause and an outcome; say how narrow the answer will be at this ε."""
+    """Choose a cause and an outcome; show how narrow its interval will be at this ε."""
     data, titles = now.dataset, now.titles
     assert data.truth is not None
     pairs = sorted(data.truth.edges)

@@ -1,4 +1,4 @@
-"""A guided tour: one idea a screen, each with its own address."""
+"""A guided tour: one idea per screen, each with an address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.shell.settings import bundled
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     if code := st.query_params.get(PHONE):
         ballot(code)
         return

@@ -1,4 +1,4 @@
-"""A phone in a class: who it is, the question, and its one vote."""
+"""A phone in a class: its random name, the question and its vote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.shell import listen
 from pages.shell.state import Place
 from pages.shell.words import plain, safe
 
-LOOK = 2.0  # seconds between two looks
+LOOK = 2.0  # seconds between two checks
 _VOTER: Place[str] = Place("learn_voter", str)
 _BARE = (
     '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
@@ -23,8 +23,8 @@ _BARE = (
     ".stMainBlockContainer {padding: 1rem !important; max-width: 34rem; margin: auto} "
     ".st-key-ballot button {min-height: 3rem}"
 )
-# A random name that the phone keeps: a reload is the same voter. Without a storage it lasts as long
-# as the page.
+# A random name that the phone keeps, so that a reload is the same voter. Without storage it lasts
+# as long as the page.
 _NAMED = """
 let own = "";
 export default function ({data, setStateValue}) {
@@ -41,7 +41,7 @@ export default function ({data, setStateValue}) {
 
 
 def _voter() -> str:
-    """The phone's random name, "" until the browser has said it."""
+    """Return the phone's random name, "" until the browser has sent it."""
     said = st.session_state.get("voter-state", {}).get("voter") or ""
     if re.fullmatch("[0-9a-f]{32}", said):
         _VOTER.put(said)
@@ -50,7 +50,7 @@ def _voter() -> str:
 
 
 def ballot(code: str) -> None:
-    """Draw the question and the choices; the projector sets the question."""
+    """Draw the question and the choices; the projector's page sets the question."""
     st.html(f"<style>{_BARE}</style>")
     voter = _voter()
 

@@ -1,4 +1,4 @@
-"""Rooms in which a class votes: in the server's memory, for an hour, without a name."""
+"""Rooms in which a class votes, kept in the server's memory for an hour, without names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GAMES = {
     "person": "Was this person in?",
     "price": "How much would you pay?",
 }
-Choice = tuple[int, ...]  # links, or one table (A is 0), or the place of one ε
+Choice = tuple[int, ...]  # links, one table (A is 0), or the index of one ε
 
 
 @dataclass
@@ -45,10 +45,11 @@ class Question:
 
 
 class Room:
-    """Questions of one class. ``code`` admits phones, ``key`` admits walls, which lead the class.
+    """Questions of one class. ``code`` admits phones, and ``key`` admits projectors, which lead the
+    class.
 
-    Every call that changes a room names the number of its question, so that a second wall or a slow
-    phone cannot change the next one.
+    Every call that changes a room names the number of its question, so that a second projector or a
+    slow phone cannot change the next question.
     """
 
     def __init__(self, code: str, lesson: Lesson, clock: Callable[[], float] = time.monotonic):
@@ -65,7 +66,8 @@ class Room:
         return self.questions[-1]
 
     def ask(self, game: str, after: int, epsilon: float) -> None:
-        """Ask the next question, after that number; of the person at this ε."""
+        """Ask the next question after the one with that number; ``epsilon`` is for the question
+        about a person."""
         with self._lock:
             if after == len(self.questions):
                 asked = Question(after + 1, game, epsilon)
@@ -76,14 +78,14 @@ class Room:
                 self.questions.append(asked)
 
     def join(self, voter: str) -> bool:
-        """Admit a voter, at any time; False where the room is full."""
+        """Admit a voter, at any time; return False if the room is full."""
         with self._lock:
             if len(self.voters) < MOST_VOTERS:
                 self.voters.add(voter)
             return voter in self.voters
 
     def vote(self, voter: str, number: int, choice: Choice) -> None:
-        """Take or change a vote, unless it is late or no choice of the question."""
+        """Accept or change a vote, unless it is late or not a choice of the question."""
         with self._lock:
             now, options = self.now, self.options()
             size = min(PICKS, options) if now.game == "links" else 1
@@ -92,19 +94,20 @@ class Room:
                 now.votes[voter] = tuple(sorted(choice))
 
     def options(self) -> int:
-        """How many options the question has."""
+        """Return the number of options of the question."""
         lesson = self.lesson
         sizes = {"links": len(lesson.links), "person": 2, "price": len(lesson.scene["epsilons"])}
         return sizes[self.now.game]
 
     def show(self, number: int) -> None:
-        """Show the answer: no vote is taken after it."""
+        """Show the answer. No vote is accepted after it."""
         with self._lock:
             if number == self.now.number and self.now.shown is None:
                 self.now.shown = self.clock()
 
     def score(self) -> tuple[int, list[float]]:
-        """Outputs of which most voters named the table, and each output's bound; a tie is none."""
+        """Return the number of outputs that the majority assigned to the right table, and each
+        output's bound. A tie does not count."""
         right, chances = 0, []
         for one in self.questions:
             a, b = one.counts()[0], one.counts()[1]
@@ -114,7 +117,7 @@ class Room:
         return right, chances
 
     def table(self, named: Callable[[Question, int], str]) -> str:
-        """Every option of every question that was shown, with its votes, as CSV."""
+        """Return every option of every question that was shown, with its votes, as CSV."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
         write(("question", "game", "epsilon", "option", "votes", "voters", "right"))
@@ -133,13 +136,13 @@ class Room:
 
 
 class Rooms:
-    """All rooms of a server; those older than an hour are gone."""
+    """All rooms of a server; rooms older than an hour are deleted."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._rooms, self._lock = clock, dict[str, Room](), threading.Lock()
 
     def open(self, lesson: Lesson) -> Room:
-        """Open a room with its first question; InputError where there are too many."""
+        """Open a room with its first question; InputError if there are too many."""
         with self._lock:
             self._sweep()
             if len(self._rooms) >= MOST_ROOMS:
@@ -149,7 +152,7 @@ class Rooms:
         return room
 
     def find(self, word: str) -> Room | None:
-        """The room of this code or key, if it is still there."""
+        """Return the room of this code or key, if it is still there."""
         with self._lock:
             self._sweep()
             led = (room for room in self._rooms.values() if room.key == word)

@@ -49,7 +49,7 @@ Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 
 def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
-    """Titled graphs on the same places, ``across`` of them per row."""
+    """Draw titled graphs with the same layout, ``across`` of them per row."""
     shown = [link for _, links in graphs for link in links]
     every = graph_view(now.dataset, shown, None, frame=FRAME if len(graphs) == 1 else SMALL)
     drawn = ""
@@ -64,13 +64,13 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
 
 
 def perfect(now: Tour) -> RunResult:
-    """The search with perfect answers."""
+    """Return the search with perfect answers."""
     return shown_run(now, "pc", seed=0, statistic="oracle")
 
 
 def search_view(now: Tour) -> None:
-    """PC, played back."""
-    shown, player = on_screen(), st.container()  # lines may leave the picture at its top
+    """Draw PC, played back."""
+    shown, player = on_screen(), st.container()  # lines may extend above the picture
     below = st.container(horizontal=True, vertical_alignment="center")
     chosen = below.segmented_control(
         "Tests by",
@@ -123,12 +123,12 @@ def _end(result: RunResult) -> list[int]:
 
 
 def played_run() -> Shown | None:
-    """The Run page's run, if the step plays it."""
+    """Return the Run page's run, if the step plays it."""
     return on_screen() if st.session_state.get(_TESTS) == SHOWN else None
 
 
 def on_screen() -> Shown | None:
-    """The Run page's run, if it is a search on public data that the player can show."""
+    """Return the Run page's run, if it is a search on public data that the player can show."""
     run = runs.SHOWN.get().get(False)
     if run is None or run.data.d > MOST_COLUMNS:
         return None
@@ -156,7 +156,7 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
 
 
 def draws_view(now: Tour) -> None:
-    """Outcomes of the same run with fresh noise, six at a time."""
+    """Draw outcomes of the same run with new noise, six at a time."""
     drawn = st.session_state.setdefault("tour_draws", {})
     key = (now.data, now.epsilon)
     count = drawn.setdefault(key, DRAWS)
@@ -179,7 +179,7 @@ def _title(index: int, counts: Counts) -> str:
 
 
 def classes_key(graphs: Graphs) -> str:
-    """The classes that are on the pictures, each with a piece of its line."""
+    """Return a legend of the classes in the pictures, each with a piece of its line."""
     drawn = {link.kind for _, links in graphs for link in links}
     return "".join(
         f'<span style="{ENTRY}">{sample(kind, theme())}{MARKS[kind].word}</span>'

@@ -53,7 +53,7 @@ def shuffle_view(now: Tour) -> None:
 
 
 def _guess(now: Tour) -> list[str]:
-    """Predict first: the button waits for a guess."""
+    """Draw the guess; the button waits for it."""
     titles = [algorithm(key).title for key in ALGORITHMS]
     with st.container(horizontal=True, vertical_alignment="bottom", key="learn-shuffle-row"):
         guessed = st.pills(
@@ -82,13 +82,13 @@ def _shuffle() -> None:
 def shuffled_run(
     network: str, shuffle: int, key: str, seed: int, values: tuple[tuple[str, Any], ...]
 ) -> RunResult:
-    """A run on the network's rows after a shuffle, kept for all sessions."""
+    """Return a run on the network's rows after a shuffle, kept for all sessions."""
     data = shuffled(bundled(network, rows_of(network), 0), shuffle)
     return run(key, data, seed=seed, trace=False, **dict(values))
 
 
 def _run(now: Tour, key: str, shuffle: int) -> RunResult:
-    # Fresh rows and fresh noise each time.
+    # New rows and new noise each time.
     return shuffled_run(now.data, shuffle, key, now.seed + shuffle, tuple(_values(now, key)))
 
 

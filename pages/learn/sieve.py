@@ -1,4 +1,4 @@
-"""Priv-PC's sieve to take hold of: T, T - t and m are dragged, and every query answers."""
+"""Priv-PC's sieve: drag T, T - t and m, and every query is answered again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, spec_of
 
-FIRST_Z = 8.0  # |z| from here on is drawn at the edge
+FIRST_Z = 8.0  # larger |z| are drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TYPED = ("statistic", "guarantee", "scale", "round")  # set by fields, not dragged
 
@@ -68,7 +68,7 @@ def sieve_view(now: Tour) -> None:
 
 
 def sieve_of(d: Draft) -> Sieve:
-    """The sieve that the fields describe."""
+    """Return the sieve that the fields describe."""
     names = ("statistic", "guarantee", "scale", "threshold", "tweak")
     return Sieve(**{name: d[name] for name in names}, epsilon=d["round"])
 
@@ -105,13 +105,13 @@ def _scene(data: Dataset, sieve: Sieve, d: Draft) -> None:
 
 
 def _levels(sieve: Sieve, threshold: float, tweak: float) -> list[float]:
-    """T and T - t on the score's own scale; |z| has no end where T - t is 0."""
+    """Return T and T - t on the scale of the score; |z| is unbounded if T - t is 0."""
     level, lowered = replace(sieve, threshold=threshold, tweak=tweak).levels()
     return [level, min(lowered, 2 * FIRST_Z)]
 
 
 def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
-    """Every share and the best m, by size: rows, both scales of the noise, its deviation."""
+    """Return every share and the best m, by size: rows, both scales of the noise, its deviation."""
     best: list[tuple[int, float | None]] = [(best_subsample(sieve.epsilon, data.n), None)]
     sizes = best + [(max(2, round(s * data.n)), s) for s in places(spec_of(Fields, "share"))]
     found = []
@@ -122,7 +122,7 @@ def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
 
 
 def _chosen(samples: list[dict[str, Any]], d: Draft) -> int:
-    """The place of the sample that the fields name."""
+    """Return the place of the sample that the fields name."""
     if d["best"]:
         return next(k for k, sample in enumerate(samples) if sample["best"])
     return nearest([math.inf if s["best"] else s["share"] for s in samples], d["share"])
@@ -136,5 +136,5 @@ def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
 
 
 def _plain(values: Array) -> list[float | None]:
-    """NaN has no place in JSON."""
+    """Return None for NaN, which JSON does not have."""
     return [None if math.isnan(v) else round(float(v), 6) for v in values]

@@ -21,10 +21,10 @@ from pages.shell.words import safe
 
 @dataclass(frozen=True)
 class Step:
-    """One screen: its name in the address, a short name, a title, plain text, where to read on.
+    """One screen: its name in the address, a short name, a title, plain text, and sources.
 
-    One that stands ``under`` another is an aside: reached from that one, and by its address.
-    ``rows`` is the number of rows that its screen is about.
+    A screen ``under`` another one is an aside, which opens from that one or by its address.
+    ``rows`` is the number of rows on its screen.
     """
 
     key: str
@@ -158,7 +158,7 @@ WAY = tuple(step for step in STEPS if not step.under)
 
 
 def show_step(step: Step, now: Tour) -> None:
-    """The step's text, its source and its screen."""
+    """Draw the step's text, its source and its screen."""
     st.html(
         f'<style>{_STYLE}</style><div class="lesson"><div><h2>{safe(step.title)}</h2>'
         f"<p>{safe(step.words)}</p></div><aside><b>Read more</b> {safe(step.source)}</aside>"

@@ -21,7 +21,7 @@ from pages.shell.settings import MOST_SEED, bundled
 from pages.shell.state import Draft
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
-# In their order; pages/learn/steps.py has their texts and views.
+# The steps in order; pages/learn/steps.py has their texts and views.
 STEPS = (
     *("cause", "search", "noise", "draws", "person", "sieve", "orders", "bound", "budget"),
     *("shuffle", "study"),
@@ -33,14 +33,14 @@ _SET = ("data", "epsilon", "seed")  # the tour's settings, behind a button
 
 
 def rows_of(network: str) -> int:
-    """How many rows every step shows: as many as Explore."""
+    """Return the number of rows of every step, the same as on Explore."""
     return int(kept_scene(network)["rows"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tour(Parameters):
-    """The step, which network the tour is about, the total ε of its private runs, their seed, and
-    how often its columns were shuffled."""
+    """The step, the network of the tour, the total ε of its private runs, their seed, and the
+    number of shuffles."""
 
     step: str = param("cause", "Step", choices=(*STEPS, *OLD))
     data: str = param("asia", "Network", choices=NETWORKS)
@@ -72,7 +72,7 @@ def draft() -> Draft:
 
 
 def tour() -> Tour:
-    """The settings now; a number outside its range becomes the nearest end of the range."""
+    """Return the settings now; a number outside its range becomes the nearest end of the range."""
     values = dict(draft())
     for spec in Tour.specs():
         if spec.low is not None and spec.high is not None:
@@ -84,25 +84,26 @@ def tour() -> Tour:
 def run_of(
     network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int
 ) -> RunResult:
-    """A run on so many rows of a network, kept for all sessions: the data are public."""
+    """Return a run on this many rows of a network, kept for all sessions because the data are
+    public."""
     return run(key, bundled(network, rows, 0), seed=seed, **dict(values))
 
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
-    """The tour's run of an algorithm; its own seed if none is given."""
+    """Return the tour's run of an algorithm; with the tour's seed if none is given."""
     chosen = now.seed if seed is None else seed
     return run_of(now.data, key, chosen, tuple(sorted(values.items())), rows_of(now.data))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
-    """The network's sample, and the neighbour that moves one test most."""
+    """Return the network's sample, and the neighbour that moves one test most."""
     data = bundled(network, rows_of(network), 0)
     return farthest(data, query(data, x, y), 1.0)
 
 
 def places(spec: Spec) -> list[float]:
-    """Every place of a field's slider."""
+    """Return every place of a field's slider."""
     assert spec.low is not None
     assert spec.high is not None
     assert spec.step is not None
@@ -111,11 +112,12 @@ def places(spec: Spec) -> list[float]:
 
 
 def nearest(places: Sequence[float], value: float) -> int:
-    """Which of the places lies nearest to a value."""
+    """Return the index of the place nearest to a value."""
     return min(range(len(places)), key=lambda k: abs(places[k] - value))
 
 
-# Arrow keys step as a presenter's remote control does, where nothing in focus takes them itself.
+# Arrow keys change the step, as a presenter's remote control does, unless the element in focus uses
+# them.
 _KEYS = """
 const TAKEN = "input, select, textarea, canvas, svg, [role=slider], [role=radio], [role=tab],"
   + " [role=application], [contenteditable], [role=dialog]";
@@ -143,9 +145,9 @@ def _watch_keys(keys: Mapping[str, str]) -> None:
 
 
 def settings(*, of_screen: bool = True) -> None:
-    """Network, total ε, seed of the private runs, behind a button.
+    """Draw the network, the total ε and the seed of the private runs behind a button.
 
-    Where the screen shows another run than theirs the button names none.
+    If the screen shows another run, the button names no settings.
     """
     now = tour()
     named = f"{now.data.capitalize()}, ε = {number(now.epsilon)} (strict)"
@@ -156,7 +158,7 @@ def settings(*, of_screen: bool = True) -> None:
         st.caption(f"The data are simulated: {rows:,} rows drawn from a published network.")
 
 
-# Where the steps do not fit next to the buttons, they have another row below them.
+# If the steps do not fit next to the buttons, they move to a row below.
 _NARROW = """
 .st-key-learn-ways button p {white-space: nowrap}
 @media (max-width: 75rem) {
@@ -167,7 +169,7 @@ _NARROW = """
 
 
 def ways(keys: Mapping[str, str], now: str) -> None:
-    """Buttons back and on, and the names of all steps."""
+    """Draw the buttons back and next, and the names of all steps."""
     order = list(keys)
     place = order.index(now)
     st.html(f"<style>{_NARROW}</style>")
@@ -175,7 +177,7 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     _watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
     with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
         _button("Back", "learn-back", order[max(0, place - 1)], disabled=place == 0)
-        # An aside has no place among the steps: the one that it stands under is marked.
+        # An aside is not among the steps, so the step above it is marked.
         st.session_state["learn-step"] = now
         st.segmented_control(
             "Step",
@@ -197,5 +199,5 @@ def _button(title: str, key: str, step: str, **options: Any) -> None:
 
 
 def goto(step: str) -> None:
-    """To a step."""
+    """Go to a step."""
     draft()["step"] = step

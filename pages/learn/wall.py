@@ -23,10 +23,10 @@ from pages.shell.state import Place
 from pages.shell.words import plain, safe
 
 PHONE, WALL = "room", "wall"  # in the address
-LOOK = 1.0  # seconds between two looks
+LOOK = 1.0  # seconds between two checks
 GONE = "is not open: it was closed, its hour ended, or the server restarted."
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-# The same Python and program as now, wherever they were installed.
+# The Python and the program that run now, wherever they were installed.
 _SERVE = shlex.join([sys.executable, str(Path(__file__).parents[2] / "scripts" / "serve.py")])
 RESTART = f"{mode.PUBLIC}=1 {_SERVE} --server.address 0.0.0.0"
 _KEY: Place[str | None] = Place("learn_wall")  # None until the address was read
@@ -40,19 +40,19 @@ _BARE = (
 
 @st.cache_resource(show_spinner=False)
 def rooms() -> Rooms:
-    """The server's rooms: public data, and votes without names."""
+    """Return the server's rooms: public data, and votes without names."""
     return Rooms()
 
 
 def led() -> bool:
-    """Whether this session shows a wall: it opened the room, or its address names one."""
+    """Return whether this session shows a room, because it opened one or its address names one."""
     if _KEY.get() is None:
         _KEY.put(st.query_params.get(WALL, ""))
     return bool(_KEY.get())
 
 
 def door() -> None:
-    """A button that opens a room for a class on the tour's network."""
+    """Draw a button that opens a room for a class on the tour's network."""
     st.button("Teach a class", key="learn-room-open", icon=":material/groups:", on_click=_open)
 
 
@@ -69,7 +69,7 @@ def _close(room: Room) -> None:
 
 
 def wall() -> None:
-    """The room of this session or address, live."""
+    """Draw the room of this session or address, with live updates."""
     key = _KEY.get() or ""
     state.visit().words[WALL] = key
     st.html(f"<style>{_BARE}</style>")
@@ -88,7 +88,7 @@ def wall() -> None:
 
 
 def _turn(title: str, key: str, act: Callable[[], None]) -> None:
-    """A button that changes the whole page; a callback would run the fragment only."""
+    """Draw a button that changes the whole page; a callback would run the fragment only."""
     if st.button(title, key=key, type="tertiary"):
         act()
         st.rerun()
@@ -149,7 +149,8 @@ def _controls(room: Room) -> None:
 
 
 def _joining(room: Room) -> None:
-    """The address and its QR code; where no phone can reach the server, why, and the command."""
+    """Draw the address and its QR code, or, if no phone can reach the server, the reason and the
+    command."""
     where = f"{_site()}/j{room.code}"
     if not _reached():
         st.warning(
@@ -174,13 +175,15 @@ def _joining(room: Room) -> None:
 
 
 def _reached() -> bool:
-    """Whether phones can reach the server: it answers to other computers, and is bound to them."""
+    """Return whether phones can reach the server, that is, whether it is bound to more than this
+    computer."""
     bound = str(st.get_option("server.address") or "0.0.0.0")
     return (mode.public() or mode.trusted()) and not mode.local(bound)
 
 
 def _site() -> str:
-    """The app's address for phones: typed, else the browser's, else this computer's own."""
+    """Return the app's address for phones: the typed one, else the browser's, else this
+    computer's."""
     typed = str(st.session_state.get("learn-room-address", "")).strip().rstrip("/")
     if typed:
         return typed if "://" in typed else f"http://{typed}"
@@ -194,7 +197,7 @@ def _site() -> str:
 
 
 def _own_address() -> str:
-    """This computer's address on its network, empty where it has none; nothing is sent."""
+    """Return this computer's address on its network, or ""; nothing is sent."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         return str(probe.getsockname()[0])

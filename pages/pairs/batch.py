@@ -1,4 +1,4 @@
-"""Many pairs at once: how often each way to release is right."""
+"""Many pairs at once: the accuracy of each kind of release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH_ROWS = 1_000
 
 
 def batch_pairs() -> list[Dataset]:
-    """The pairs of the person's copy, or every simulated mechanism with every noise."""
+    """Return the pairs of the user's copy, or every simulated mechanism with every noise."""
     return list(tuebingen().values()) or [
         simulate_pair(mechanism, noise, n=BATCH_ROWS, seed=i)
         for i, mechanism in enumerate([*MECHANISMS, *HELD_OUT])

@@ -1,4 +1,4 @@
-"""Which pair, how its direction is released, and the data behind it."""
+"""The form: the pair, the kind of release, and the data."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def fields() -> tuple[Draft, bool]:
     """Show the fields.
 
     Returns:
-        Their values; instead of one that the form refuses, its last admitted value. And whether the
-        form admits all of them.
+        Their values; a refused value is replaced by the last accepted one. The second value is true
+        if the form accepts all of them.
     """
     d = state.Values(Fields, "pairs.")
 
@@ -95,7 +95,7 @@ def fields() -> tuple[Draft, bool]:
 
 
 def _file() -> None:
-    """A person's copy of the Tübingen pairs."""
+    """Draw the upload of a user's copy of the Tübingen pairs."""
     st.caption(
         "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
         f"{WHERE}"
@@ -115,7 +115,7 @@ def _file() -> None:
 
 
 def _own() -> None:
-    """A person's two columns and their stated bounds."""
+    """Draw the upload of a user's two columns and their declared bounds."""
     bound(
         st.text_input,
         "Bounds: low, high, low, high",
@@ -143,11 +143,11 @@ def _kept() -> Draft:
 
 
 def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> None:
-    """Begin to read a file that has not been read in this way; say how far it is."""
+    """Start to read a file unless it has been read in this way; show the progress."""
     asked = None if file is None else (file.file_id, args)
     if file is not None and ((task := find(name)) is None or task.about != asked):
         own.read(name, function, Upload(file.name, file.getvalue()), *args, about=asked)
-    watch(name)  # those that draw the pair find its result
+    watch(name)  # the functions that draw the pair find its result
 
 
 def _bounds(typed: str) -> Bounds:
@@ -167,13 +167,13 @@ def _bounds(typed: str) -> Bounds:
 
 
 def tuebingen() -> dict[str, Dataset]:
-    """The pairs of the person's copy, by name; empty without one."""
+    """Return the pairs of the user's copy by name, empty without a copy."""
     task = find(_COPY)
     return {data.name: data for data in (task.result or ())} if task else {}
 
 
 def data_of(d: Draft) -> Dataset:
-    """Return the form's pair; raise InputError where there is none."""
+    """Return the form's pair; raise InputError if there is none."""
     if d["source"] == SIMULATED:
         kind = d["mechanism"], d["noise"], d["cause"]
         return _simulated(*kind, int(d["rows"]), int(d["sample"]))
@@ -201,13 +201,13 @@ def _simulated(mechanism: str, noise: str, cause: str, n: int, seed: int) -> Dat
 
 
 def setting_of(d: Draft) -> Setting:
-    """The public choices; scores protect the test half, as in the paper's Table 2."""
+    """Return the public choices; scores protect the test half, as in the paper's Table 2."""
     ridge, width, score_width = (float(d[name]) for name in _OF_FIT)
     return Setting(ridge=ridge, width=width, score_width=score_width, protect="test")
 
 
 def picture_of(d: Draft, data: Dataset) -> Picture:
-    """Everything exact of the pair."""
+    """Return all exact numbers and curves of the pair."""
     return _picture(data.identity, setting_of(d), int(d["seed"]), data)
 
 
@@ -217,7 +217,8 @@ def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> P
 
 
 def released(d: Draft, data: Dataset) -> RunResult:
-    """One release. On own data with a secret seed, added to what these data have cost."""
+    """Return one release. On the user's data its seed is secret, and its cost is added to the
+    session's."""
     values = {name: d[name] for name in ("release", "epsilon", *_OF_FIT)}
     protects, seed = ({"protect": "test"}, int(d["seed"])) if data.public else ({}, None)
     request = Request(Source.of(data), "anm", {**values, **protects}, seed)

@@ -1,4 +1,4 @@
-"""Which of two columns causes the other: the model, its scores, and what noise does to them."""
+"""Which of two columns causes the other: the model, its scores, and the effect of noise on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: 
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     with st.sidebar:
         d, admitted = fields()
     st.html(f"<style>.st-key-pair{{opacity:{1 if admitted else 0.4}}}</style>")
@@ -42,8 +42,8 @@ def _public(data: Dataset, d: Draft) -> None:
 
 
 def _own(data: Dataset, d: Draft) -> None:
-    """Own data: a release when asked for, and nothing exact unless asked for."""
-    heading = st.container()  # the strip shows the result of the button below it
+    """Draw the user's data: a release on request, and exact numbers only on request."""
+    heading = st.container()  # the header shows the result of the button below it
     if st.button("Release a decision", type="primary", key="pairs-go"):
         RELEASED.put((data.identity, released(d, data)))
     of, result = RELEASED.get()

@@ -1,4 +1,4 @@
-"""A pair on the page: the decision, both fits, the scores with the noise over them, files."""
+"""A pair on the page: the decision, both fits, the scores with their noise, and files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT = SAMPLE_DATA / "pairs.json"
 
 
 def title_of(way: Way) -> str:
-    """The way's name, with whom it protects."""
+    """Return the name of the release, with the records that it protects."""
     if way.release == "vote":
         return "Vote (every row)"
     if way.release == "difference":
@@ -40,7 +40,7 @@ def title_of(way: Way) -> str:
 
 
 def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
-    """Every way to release at this ε: the smaller score's direction wins."""
+    """Draw every kind of release at this ε; the direction with the smaller score wins."""
     st.markdown(f"**Releases at Guaranteed ε = {d['epsilon']:g}**")
     show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
     st.caption(
@@ -50,7 +50,7 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
 
 
 def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
-    """Every way to release with its exact scores, gap, noise and probability."""
+    """Return every kind of release with its exact scores, gap, noise and probability."""
     epsilon, (x, y) = d["epsilon"], data.names
     forward, backward = f"{x} → {y}", f"{y} → {x}"
     rows = []
@@ -72,7 +72,7 @@ def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
 
 
 def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
-    """The paper's Figures 1 and 2."""
+    """Draw the paper's Figures 1 and 2."""
     left, right = st.columns(2, gap="medium")
     with left:
         what = "the true direction" if found.sign else "the direction without noise"
@@ -118,7 +118,8 @@ def _over_lambda(
 
 
 def assumption() -> str:
-    """How far a decision can be trusted: what ``engine reproduce pairs-accuracy`` wrote."""
+    """Return a sentence on the accuracy of decisions, from the file of ``engine reproduce
+    pairs-accuracy``."""
     known = json.loads(KEPT.read_text(encoding="utf-8"))
     right = [100 * way["right"] for way in known["ways"]]
     return (
@@ -128,7 +129,8 @@ def assumption() -> str:
 
 
 def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Draft) -> None:
-    """One sentence, then numbers; ``exact`` tells how often a release would say so."""
+    """Draw one sentence, then numbers; with ``exact`` also the share of releases with this
+    decision."""
     found = result.diagnostics
     if not isinstance(found, Decision):
         return
@@ -190,7 +192,7 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
         w for w in exact.ways if w.release == found.release and w.name in ("vote", found.score)
     )
     right = way.chance(d["epsilon"])
-    # ``right`` counts the true direction, or the one without noise where no truth is known.
+    # ``right`` counts the true direction, or the one without noise if the truth is unknown.
     target = (exact.sign or way.gap(d["epsilon"])) > 0
     right = right if found.forward == target else 1 - right
     many = f"{100 * right:.0f}" if right <= 0.99 else "> 99"
@@ -201,11 +203,12 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
 
 
 Values = NDArray[np.float64]
-_ROOM = 0.04  # of the range, on either side: more than half a point at any size of the chart
+_ROOM = 0.04  # share of the range on either side: more than half a point at any chart size
 
 
 def fits_view(data: Dataset, found: Picture) -> None:
-    """Scatter with curves at the left, residuals of both directions at the right."""
+    """Draw the scatter plot with curves at the left, the residuals of both directions at the
+    right."""
     (x, y), bounds = data.names, data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
     (mid_x, half_x), (mid_y, half_y) = (((a + b) / 2, (b - a) / 2) for a, b in bounds)
     points = mid_x + found.x * half_x, mid_y + found.y * half_y
@@ -241,7 +244,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
 
 
 def _with_room(values: Values) -> tuple[float, float]:
-    """Ends of an axis: a point at either end of the range is drawn whole."""
+    """Return the ends of an axis, so that a point at either end of the range is drawn whole."""
     low, high = float(values.min()), float(values.max())
     room = _ROOM * (high - low) or 1.0
     return low - room, high + room
@@ -263,7 +266,7 @@ def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
 
 
 def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> None:
-    """Downloads and a script; of public data alone."""
+    """Draw downloads and a script, for public data only."""
     with st.expander("Take along", icon=":material/download:", key="pairs-files"):
         stem, table = text.file_stem(data), score_table(data, found, d)
         made = partial(run_json, data, result, {"pair": data.name})
@@ -274,7 +277,7 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
 
 
 def script(result: RunResult, name: str, d: Draft) -> str:
-    """A few lines that give the same decision."""
+    """Return a short script that gives the same decision."""
     start = type(result.params)().as_dict()
     values = [f"{k}={v!r}" for k, v in result.params.as_dict().items() if v != start[k]]
     if d["source"] == SIMULATED:

@@ -1,4 +1,4 @@
-"""The long work of this page, for a process that knows nothing of Streamlit."""
+"""The long work of this page, for a process without Streamlit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
 def pictures(monitor: Reporter, datasets: Sequence[Dataset], setting: Setting) -> None:
-    """Everything exact of each pair; a part is (its name, its picture)."""
+    """Send all exact numbers and curves of each pair as parts (name, picture)."""
     for done, data in enumerate(datasets):
         monitor.tell(done / len(datasets), f"{done} of {len(datasets)} pairs")
         if monitor.stopped():
@@ -28,5 +28,5 @@ def pair(monitor: Reporter, file: Upload, bounds: Bounds | None) -> Dataset:
 
 
 def tuebingen(monitor: Reporter, file: Upload) -> tuple[Dataset, ...]:
-    """The pairs of a person's copy."""
+    """Return the pairs of a user's copy."""
     return read_tuebingen(file.open())

@@ -1,4 +1,4 @@
-"""The pair of columns that a report is asked about: chosen, or read from a typed sentence."""
+"""The pair of columns of a report's question: chosen, or read from a typed sentence."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.orientation import reachable
 
 _BACKWARDS = re.compile(r"\b(by|from|due to|because of|depend\w* on|result\w* of)\b")
-_CLOSE = 0.8  # of the letters of a misspelt name
+_CLOSE = 0.8  # share of equal letters in a misspelt name
 _SHORT = 2  # letters up to which a name is also a word: "A", "T"
 
 
 def read(question: str, titles: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return (cause, outcome) of a sentence that names two columns; None for another one.
+    """Return (cause, outcome) of a sentence that names two columns; None for another sentence.
 
-    ``titles`` has each column's plain name. A misspelt name counts where no other one fits. "Is B
+    ``titles`` has each column's plain name. A misspelt name counts if no other one fits. "Is B
     caused by A?" asks about the effect of A on B.
     """
     places = _named(question, titles)
@@ -34,7 +34,7 @@ def read(question: str, titles: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def _named(question: str, titles: Mapping[str, str]) -> dict[str, tuple[int, int]]:
-    """Return where each column is named first; of names within names the longest."""
+    """Return where each column is named first; of nested names the longest counts."""
     found, left = dict[str, tuple[int, int]](), question
     words = {(word, name) for name, title in titles.items() for word in (name, title)}
     for word, name in sorted(words, key=lambda w: (-len(w[0]), w)):
@@ -48,7 +48,7 @@ def _named(question: str, titles: Mapping[str, str]) -> dict[str, tuple[int, int
 def _misspelt(
     question: str, titles: Mapping[str, str], known: Mapping[str, tuple[int, int]]
 ) -> dict[str, tuple[int, int]]:
-    """Return where other columns are named but for a few letters."""
+    """Return where other columns are named with a few wrong letters."""
     found = {}
     taken = {k for span in known.values() for k in range(*span)}
     words = [at.span() for at in re.finditer(r"\w+", question) if at.start() not in taken]

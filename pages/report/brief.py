@@ -1,4 +1,4 @@
-"""The content of a report: page, offline file, PDF, slides and ZIP all show it."""
+"""The content of a report, which page, offline file, PDF, slides and ZIP share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from pages.shell import words as text
 from pages.shell.runs import Shown, steps_before
 
 _LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
-_THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
+_THIN, _THICK = 1.4, 7.0  # line widths of a link that no repetition has, and of one that all have
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,8 @@ class Heading(Parameters):
 
 
 def asked_of(heading: Heading, data: Dataset) -> tuple[str, str] | None:
-    """The columns (cause, outcome) that a report is asked about: the release's own, by default."""
+    """Return the columns (cause, outcome) of a report's question; the default is the release's
+    question."""
     made_for = data.schema.questions if data.schema else ()
     default = next(((each.cause, each.outcome) for each in made_for), None)
     return heading.asked(titles_of(data)) or default
@@ -96,13 +97,12 @@ def asked_of(heading: Heading, data: Dataset) -> tuple[str, str] | None:
 class Brief:
     """Words, numbers and pictures, in the order in which they are read.
 
-    ``answer`` is empty where nothing is asked; then ``headline``, which counts the edges, is read
-    first. ``effect`` says how large the effect is, where tables were released. ``sure`` and
-    ``took`` say how sure the answer is and how much privacy took, ``promise`` how well a person
-    is protected.
+    ``answer`` is empty without a question; then ``headline``, which counts the edges, is read
+    first. ``effect`` is the size of the effect if tables were released. ``sure`` and ``took`` say
+    how sure the answer is and how much privacy took, ``promise`` the guarantee for a person.
     ``steps`` are the links left after each step, from all there are to those of this run; empty
-    where no truth is known. ``part`` draws the columns of the question, where a slide cannot hold
-    the whole graph. ``legend`` has each class of links with its count. ``same``, ``lost`` and
+    where no truth is known. ``part`` draws the columns of the question, if a slide cannot hold the
+    whole graph. ``legend`` has each class of links with its count. ``same``, ``lost`` and
     ``curve_title`` are titles of slides: how many repetitions give the answer, how many edges the
     noise took, and how the number of edges changes with ε.
     """
@@ -142,7 +142,8 @@ class Brief:
 
 
 def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) -> Brief:
-    """The report of a run in the theme's colours, with what its repetitions have shown so far."""
+    """Return the report of a run in the theme's colours, with the results of its repetitions so
+    far."""
     data, result = run.data, run.result
     made, of = ([], 0) if repeats is None else (repeats.made, repeats.of)
     shown = stable(links(data, result), result, made)
@@ -156,7 +157,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
     curve = _curve(result, repeats, theme)
     return Brief(
         heading=heading,
-        # the name of a person's own file is theirs
+        # the name of a user's file is private
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
         answer=_answer(run, path, asked, share) if path and asked else "",
         effect=effect.sentence if effect else "",
@@ -184,7 +185,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
 
 
 def _people(promise: Promise) -> str:
-    """The array of a hundred figures in words."""
+    """Return the array of a hundred figures in words."""
     if promise.level == NOTHING:
         return "A hundred figures, all of them red: no guarantee"
     return f"A hundred figures, {promise.attacker_success} of them lit; chance alone lights 50"
@@ -199,7 +200,7 @@ def _known(data: Dataset) -> bool:
 
 
 def _answer(run: Shown, path: Path, asked: tuple[str, str], share: str) -> str:
-    """The answer of the graph, its number of repetitions, and the answer of the true graph."""
+    """Return the answer of the graph, its number of repetitions, and the true graph's answer."""
     titles = titles_of(run.data)
     ends = titles[asked[0]], titles[asked[1]]
     said = words.answer(path, ends, [titles[name] for name in run.result.names], share)
@@ -207,7 +208,7 @@ def _answer(run: Shown, path: Path, asked: tuple[str, str], share: str) -> str:
 
 
 def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
-    """The effect with the columns' plain names; None where no tables were released.
+    """Return the effect with the columns' plain names; None if no tables were released.
 
     It is in the outcome's unit, where its levels have public numbers; a release's own question has
     its levels.
@@ -229,7 +230,7 @@ def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
     return _found(run.result, names, titles[asked[0]], titles[asked[1]], tuple(options.items()))
 
 
-@lru_cache(maxsize=16)  # asked again with every look at the repetitions
+@lru_cache(maxsize=16)  # computed again with every update of the repetitions
 def _found(
     result: RunResult,
     names: tuple[str, ...],
@@ -244,7 +245,7 @@ def _found(
     )  # fmt: skip
 
 
-@lru_cache(maxsize=4)  # of many columns they take seconds, and every pair asks for the same
+@lru_cache(maxsize=4)  # with many columns they take seconds, and every pair needs the same
 def _graphs(result: RunResult) -> Plausible:
     found: Any = result.diagnostics
     return plausible(found, result.matrix, result.known)
@@ -327,7 +328,7 @@ def _part(
     shown: Sequence[Link],
     theme: str,
 ) -> Picture | None:
-    """The columns that the answer is about, and some that are linked with them."""
+    """Return the columns that the answer is about, and some that are linked with them."""
     if data.d <= _LARGE:
         return None
     part = list(dict.fromkeys([*asked, *(result.names[k] for k in path.columns)]))
@@ -343,7 +344,7 @@ def _graph(
     theme: str,
     part: Sequence[str] | None = None,
 ) -> Picture:
-    """The graph, or a part of its columns, under the plain names that bundled networks have."""
+    """Return the graph, or a part of its columns, with the plain names of bundled networks."""
     graph = graph_view(data, shown, result, part or ())
     alt = describe("Learned graph", part or data.names, shown)
     return graph_picture(graph, alt=alt, theme=theme)
@@ -363,7 +364,7 @@ def _steps(run: Shown, repeats: Repeats | None) -> list[Step]:
 
 
 def _curve_note(repeats: Repeats | None) -> str:
-    """How the curve was drawn, or how much of it there is."""
+    """Return a note on how the curve was drawn, or on its finished part."""
     if repeats is None:
         return ""
     points, task = repeats.points, repeats.task
@@ -375,7 +376,7 @@ def _curve_note(repeats: Repeats | None) -> str:
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
-    """Found links and false positives over epsilon, once all of it is there."""
+    """Draw found links and false positives over epsilon once all points are there."""
     if repeats is None or repeats.running or len(repeats.points) < 3 or result.counts is None:
         return None
     points, one = repeats.points, result.counts

@@ -1,8 +1,8 @@
 """A run as a ZIP that another person can open, check and repeat.
 
-On public data it holds everything that fixes the run, and a script that repeats it and compares.
-For the user's data it holds only the released numbers and the settings: no seed (an attacker who
-knows it can remove the noise), no fingerprint, no scores, no times, no raw values.
+On public data it holds all settings of the run, and a script that repeats it and compares the
+results. For the user's data it holds only the released numbers and the settings: no seed (an
+attacker who knows it can remove the noise), no fingerprint, no scores, no times, no raw values.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ print("The same edges and numbers as in the file.")
 def bundle(
     request: Request, data: Dataset, result: RunResult, report: Mapping[str, str | bytes]
 ) -> bytes:
-    """The ZIP of a run that was not stopped, with its report's files, name -> content."""
+    """Return the ZIP of a run that was not stopped, with its report's files, name -> content."""
     record = result_dict(result)
     kept = [name for name in record if name not in _LONG] if data.public else _PAID
     versions = {name: version(name) for name in LIBRARIES}

@@ -34,13 +34,13 @@ body {font-family: "Source Sans 3", "Source Sans Pro", system-ui, sans-serif; co
 footer {margin-top: 2rem; font-size: .9rem; color: #4d5666}
 @media print {body {margin: 0; padding: 0} figure, li {break-inside: avoid} @page {margin: 14mm}}
 """
-# Nothing may be fetched, and no script runs but the scene's.
+# The file may fetch nothing and run only the scene's script.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _TEMPLATE = Path(__file__).with_name("brief.typ")
 
 
 def page(run: Shown, brief: Brief) -> str:
-    """A complete HTML page that needs nothing but itself; with a dial where there is a scene."""
+    """Return a self-contained HTML page, with a dial if there is a scene."""
     scene = _scene(run)
     policy = _POLICY if scene is None else f"{_POLICY}; {scene.policy}"
     return (
@@ -57,12 +57,12 @@ def page(run: Shown, brief: Brief) -> str:
 
 
 def sheet(brief: Brief) -> bytes:
-    """The report as PDF, on one page."""
+    """Return the report as PDF, on one page."""
     return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "page"))
 
 
 def slides(brief: Brief) -> bytes:
-    """Slides of 16:9 as PDF, one message each; the field's terms stand on the last."""
+    """Return 16:9 slides as PDF with one message each; the last has the field's terms."""
     return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "slides"))
 
 
@@ -116,7 +116,7 @@ def _drawn(picture: Picture) -> dict[str, str]:
 
 
 def _scene(run: Shown) -> Offline | None:
-    """The scene of the run's rows, if it comes with the project."""
+    """Return the scene of the run's rows, if it comes with the project."""
     source = run.request.source
     if not run.data.public or source.name not in kept_scenes() or source.seed:
         return None
@@ -129,7 +129,7 @@ def _scene(run: Shown) -> Offline | None:
 
 
 def archive(run: Shown, brief: Brief) -> bytes:
-    """The ZIP of the run with the report in every form, and its pictures."""
+    """Return the ZIP of the run with the report in every form, and its pictures."""
     files: dict[str, str | bytes] = {
         "report.html": page(run, brief),
         "report.pdf": sheet(brief),
@@ -145,7 +145,7 @@ def archive(run: Shown, brief: Brief) -> bytes:
 def files_view(run: Shown, repeats: Repeats | None, heading: Heading, *, packed: bool) -> None:
     """Buttons; each file is made when its button is pressed.
 
-    ``packed`` offers the ZIP of a run; a release has a file of its ledger already.
+    ``packed`` offers the ZIP of a run; a release already has a file with its ledger.
     """
     stem = text.file_stem(run.data) if run.data.public else "own_data"
     name = f"{stem}_{run.result.algorithm}"

@@ -1,4 +1,4 @@
-"""One page for the one who decides: a question, a sentence, a graph, its price, the limits."""
+"""One page for decision makers: a question, a sentence, a graph, its cost, and the limits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pages.shell.task import Task, bar, redraw_until_done
 from pages.shell.words import theme
 
 PAGE = "report"
-EVERY = 2.5  # seconds between two looks at running repetitions
+EVERY = 2.5  # seconds between two checks at running repetitions
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     now = drafted()
     job, run = runs.answer(now)
     release = None
@@ -40,10 +40,12 @@ def main() -> None:
     typed = typed_lines(now.source.own)
     if not presenting():
         journey.stages_bar(journey.stage_at("report"))
-    # Another run's numbers must not be shown next to one that goes on.
+    # Do not show another run's numbers next to a running one.
     heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
-        with st.container(key="notes"):  # apart from the part that is drawn again: it is typed into
+        with st.container(
+            key="notes"
+        ):  # outside the part that is redrawn, because users type into it
             fields(typed, run if job is None else None)
     if job is not None:
         bar(runs.TASK)
@@ -51,7 +53,7 @@ def main() -> None:
     old = release is None and (run is None or run.request != now)
     if not runs.show_refusal() and old:
         runs.show_change(run, now)
-        if not now.source.own:  # where a press costs ε, and its settings are not in sight
+        if not now.source.own:  # a press there costs ε, and the settings of the run are not visible
             st.button(runs.button_label(now), key="report-run", on_click=runs.begin, args=(now,))
     if run is None:
         return
@@ -73,14 +75,14 @@ def _strip(run: runs.Shown | None) -> None:
 
 
 def typed_lines(own: bool) -> Draft:
-    """Return the typed lines, or those of a link; no link has lines about own data."""
+    """Return the typed lines, or those of a link; links have no lines about the user's data."""
     if own:
         return session_values("report_own", Heading().as_dict())
     return state.Values(Heading, f"{PAGE}.")
 
 
 def fields(form: Draft, run: runs.Shown | None) -> None:
-    """Show the two menus of a run's columns; the question in words is folded with the rest."""
+    """Show the two menus of a run's columns; the question in words is in the folded part."""
     menus = st.container()
     specs = {spec.name: spec for spec in Heading.specs()}
     with st.expander("Question in words, author and date", key=f"{PAGE}-typed"):
@@ -89,7 +91,7 @@ def fields(form: Draft, run: runs.Shown | None) -> None:
         with column:
             parameters([specs[name]], form, key=PAGE)
     before = session_values("report_read", {"question": form["question"]})
-    if form["question"] != before["question"]:  # the new one names other columns
+    if form["question"] != before["question"]:  # the new question names other columns
         before["question"], form["cause"], form["outcome"] = form["question"], "", ""
     if run is not None:
         with menus:
@@ -97,7 +99,8 @@ def fields(form: Draft, run: runs.Shown | None) -> None:
 
 
 def _menus(form: Draft, run: runs.Shown) -> None:
-    """Cause and outcome, chosen or as the question names them; else pairs to choose from."""
+    """Draw the choice of cause and outcome, as chosen or as named in the question; else pairs to
+    choose from."""
     titles = titles_of(run.data)
     asked = asked_of(Heading.build(form), run.data)
     shown = asked or (form["cause"], form["outcome"])
@@ -130,7 +133,7 @@ def _choose(form: Draft, pair: tuple[str, str]) -> None:
 
 
 def _counting(run: runs.Shown) -> list[Task]:
-    """Return the tasks that count for the page."""
+    """Return the tasks of the page."""
     found = repeats.repeats_of(run)
     counted = [None if found is None else found.task, count_for(run)]
     return [task for task in counted if task is not None]

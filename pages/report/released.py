@@ -1,4 +1,5 @@
-"""A release as a run, so that a report shows it: its graph, its promise, its effects and no row."""
+"""A release in the form of a run, so that a report can show its graph, guarantee and effects, but
+no rows."""
 
 from __future__ import annotations
 

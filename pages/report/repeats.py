@@ -11,34 +11,34 @@ from pages.report.work import Repetition, repeat
 from pages.shell.runs import Shown
 from pages.shell.task import Task, shared
 
-PATIENCE = 1.0  # seconds that a page waits before it shows the finished part
+PATIENCE = 1.0  # seconds before a page shows the finished part
 __all__ = ["PATIENCE", "Repeats", "repeats_of"]
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Repetitions of one run, and points of a curve over epsilon, as far as they are made."""
+    """Repetitions of one run, and points of a curve over epsilon, as far as they are finished."""
 
     task: Task
 
     @property
     def running(self) -> bool:
-        """Whether more is to come."""
+        """True if more repetitions or points are to come."""
         return not self.task.done
 
     @property
     def made(self) -> list[Repetition]:
-        """One for each seed."""
+        """The finished repetitions, one per seed."""
         return [part for part in list(self.task.parts) if isinstance(part, Repetition)]
 
     @property
     def of(self) -> int:
-        """How many repetitions there will be."""
+        """The final number of repetitions."""
         return len(self.made) if self.points or self.task.complete else work.REPETITIONS
 
     @property
     def points(self) -> list[Point]:
-        """By epsilon."""
+        """The finished points of the curve, by epsilon."""
         points = [part for part in list(self.task.parts) if isinstance(part, Point)]
         return sorted(points, key=lambda p: p.epsilon)
 
@@ -49,10 +49,10 @@ class Repeats:
 
 
 def repeats_of(run: Shown) -> Repeats | None:
-    """The repetitions of a run, begun if need be; None where there is no noise to repeat, or where
-    each would spend a person's budget.
+    """Return the repetitions of a run, started if needed; None if there is no noise, or if each
+    would be charged to a user's budget.
     """
-    of = replace(run.request, seed=0)  # repetitions have other seeds
+    of = replace(run.request, seed=0)  # repetitions use other seeds
     if not run.data.public or run.data.truth is None or "epsilon" not in of.params:
         return None
     task = shared(("repeats", of.key), "repetitions", repeat, of, run.data, keep=True)

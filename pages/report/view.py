@@ -42,7 +42,7 @@ STYLE = (
 
 
 def body(brief: Brief, theme: str, *, inline: bool) -> str:
-    """The report as HTML; every name in it is escaped. ``inline`` keeps SVG as elements."""
+    """Return the report as HTML; every name in it is escaped. ``inline`` keeps SVG as elements."""
 
     def figure(picture: Picture, caption: str = "") -> str:
         shown = picture.svg if inline else picture.image
@@ -66,7 +66,7 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
 
 
 def _top(brief: Brief) -> str:
-    """The question, and the four sentences in their order."""
+    """Return the question, and the four sentences in their order."""
     lines = (
         ("question", brief.heading.question),
         ("signed", brief.heading.signed),
@@ -77,20 +77,20 @@ def _top(brief: Brief) -> str:
 
 
 def _legend(brief: Brief, theme: str) -> str:
-    """The counts, and each class of links with a piece of its line; what else is drawn."""
+    """Return the counts, each class of links with a piece of its line, and notes on other marks."""
     counts = f"<p>{safe(brief.headline)}</p>" if brief.answer else ""
     return f"{counts}{legend_of(brief.legend, theme) if brief.legend else ''}{safe(brief.note)}"
 
 
 def _steps(brief: Brief, theme: str) -> str:
-    """The steps from all links to those of the run, as bars."""
+    """Return the steps from all links to those of the run, as bars."""
     if not brief.steps:
         return ""
     return f"<h3>{price.TITLE}</h3>{price.price_html(brief.steps, theme)}"
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:
-    """The report on the page, below a bar while its repetitions go on."""
+    """Draw the report on the page, below a bar while its repetitions go on."""
     st.html(f"<style>{STYLE}</style>")
     if repeats is not None and repeats.running:
         done, points = len(repeats.made), len(repeats.points)

@@ -20,7 +20,7 @@ _JOINED = re.compile(r" (?==\s[\d.])|(?<= =) (?=[\d.])|(?<=\d) (?=%)")
 
 
 def together(words: str) -> str:
-    """The words with no line end inside "ε = 3" or "82 %": a number stays with its sign."""
+    """Return the words with no line end inside "ε = 3" or "82 %": a number stays with its sign."""
     return _JOINED.sub("\N{NO-BREAK SPACE}", words)
 
 

@@ -1,4 +1,4 @@
-"""The long work of this page, for a process that knows nothing of Streamlit."""
+"""The long work of this page, for a process without Streamlit."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class Repetition:
 
 
 def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
-    """Send a tuple of the price's steps of a run, then repetitions, then points over epsilon.
+    """Send a tuple with the steps at which edges are lost, then repetitions, then points over
+    epsilon.
 
-    Returns whether all are there.
+    Returns True if all are there.
     """
     data, key, values = cached(data), request.algorithm, request.params
     monitor.part(loss_steps(data, key, algorithm(key).params.build(values)))
@@ -42,7 +43,7 @@ def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
         monitor.part(Repetition(result.counts, result.displayed_cpdag, frozenset(result.untested)))
     informed = cached(knowing(data, request.knowledge))
     epsilon = float(values["epsilon"])
-    # From the run's own epsilon outwards, so that an early end leaves the middle.
+    # Begin at the run's epsilon and go outwards, so that an early end has the middle.
     for at in sorted(around(epsilon, points=POINTS), key=lambda e: max(e / epsilon, epsilon / e)):
         found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, stop=monitor.stop))
         if len(found) < PER_POINT:

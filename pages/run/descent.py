@@ -80,7 +80,8 @@ def epsilons(found: Descent, result: RunResult, key: str, height: int) -> None:
 
 
 def thresholds(found: Descent) -> None:
-    """State the threshold that made the graph, and apart from it the one that needs the truth."""
+    """Show the threshold that made the graph, and separately the best one, which needs the
+    truth."""
     st.caption(
         f"Edge threshold: {number(found.threshold)}. Edges below it, by weight or partial "
         f"correlation (see the settings), are not in the graph."

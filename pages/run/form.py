@@ -1,4 +1,5 @@
-"""The Run page's form: dataset, algorithm, its levers and ε at sight, the rest folded away."""
+"""The Run page's form: dataset, algorithm, its main settings and ε are visible, the rest is
+folded."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ PINS: Place[list[Shown]] = Place("pinned", list)
 
 
 def settings_form() -> bool:
-    """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
+    """Draw dataset, algorithm, parameters and seed; return whether Run was pressed."""
     form = draft()
     picker(key="run", seeded=False)
     chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
@@ -53,7 +54,8 @@ def settings_form() -> bool:
             button_label(drafted()), type="primary", key="run", width="stretch", on_click=_press
         )
     asked, since = _PRESSED.take() or (None, 0.0)
-    # Settings that were not on screen when Run was pressed are not run: on own data they cost.
+    # Settings that were not on screen when Run was pressed are not run, because a run on the user's
+    # data costs ε.
     return pressed or (asked == drafted() and time.monotonic() - since < _KEPT)
 
 
@@ -73,8 +75,8 @@ def _folded(chosen: Algorithm, params: Draft) -> None:
 def presets(chosen: Algorithm, params: Draft) -> None:
     """Draw the presets, with a mark on the one that the form shows; explain the recommended one.
 
-    They are a choice and no buttons: the browser sends a choice with the next press, while a press
-    that the next one overtakes is lost.
+    They are a choice, not buttons: the browser sends a choice again with the next press, but a
+    press that another one follows quickly is lost.
     """
     target = chosen if chosen.private else algorithm("priv_pc")  # the presets' algorithm
     made = {n: filled(target.key, target.presets[n]) for n in PRESETS if n in target.presets}
@@ -111,7 +113,7 @@ NONE_KNOWN = (
 
 
 def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter of a recommended setting, with the form's ε and δ."""
+    """Return every parameter of a recommended setting, with the form's ε and δ."""
     paid = {name: values[name] for name in ("epsilon", "delta") if name in values}
     return filled(found.algorithm, {**found.params, **paid, "guarantee": "strict"})
 

@@ -25,7 +25,7 @@ Tile = tuple[str, str, str]
 
 
 def privacy_sentence(result: RunResult) -> None:
-    """Explain the pill at the top in a sentence or two."""
+    """Explain the guarantee at the top in one or two sentences."""
     if reasons := result.ledger.no_guarantee_reasons:
         words = (
             f"No guarantee: {'; '.join(reasons)}. The run added the noise that was set, but no "
@@ -83,7 +83,7 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
 
 
 def released_view(result: RunResult, titles: Mapping[str, str]) -> None:
-    """The tables that were released, where a run releases tables."""
+    """Draw the released tables, if the run releases tables."""
     released = result.diagnostics.tables()
     if not released:
         return
@@ -99,14 +99,15 @@ def released_view(result: RunResult, titles: Mapping[str, str]) -> None:
 
 
 def released_table(result: RunResult, titles: Mapping[str, str]) -> pd.DataFrame:
-    """One row a released table, those of most variables first."""
+    """Return one row per released table, those with the most variables first."""
     tables = sorted(result.diagnostics.tables(), key=lambda t: -len(t))
     rows = [(len(t), ", ".join(titles[result.names[i]] for i in t)) for t in tables]
     return pd.DataFrame(rows, columns=["Variables in it", "Table"])
 
 
 def sum_words(result: RunResult) -> str:
-    """How the charges and the guarantee on top of the page belong together; empty without a cap."""
+    """Return sentences that relate the charges to the guarantee at the top of the page; empty
+    without a cap."""
     ledger = result.ledger
     if ledger.no_guarantee_reasons or (cap := ledger.cap) is None:
         return ""
@@ -121,7 +122,7 @@ def sum_words(result: RunResult) -> str:
 
 
 def ledger_table(result: RunResult) -> pd.DataFrame:
-    """Every charge in order, with the running total in the ledger's own unit."""
+    """Return every charge in order, with the running total in the ledger's unit."""
     total, rows = 0.0, []
     for k, charge in enumerate(result.ledger, 1):
         total += result.ledger.cost(charge.event)

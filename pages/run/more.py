@@ -60,7 +60,7 @@ def scores_view(run: Shown) -> None:
 
 
 def tiles(rows: Sequence[ledger.Tile], across: int = 4) -> None:
-    """Titles with their values, ``across`` a row."""
+    """Draw titles with their values, ``across`` per row."""
     for start in range(0, len(rows), across):
         row = rows[start : start + across]
         for column, (title, value, words) in zip(st.columns(across), row, strict=False):
@@ -86,7 +86,7 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
 
 
 def cost_tiles(result: RunResult) -> list[ledger.Tile]:
-    """Return the run's cost; the time on private rows is never shown."""
+    """Return the run's cost; the time is not shown for private rows."""
     steps = ("CI tests", f"{result.ci_tests:,}", "Number of conditional independence tests.")
     facts = [
         (f.name, f"{number(f.value)} {f.unit}".strip(), f.help) for f in result.diagnostics.facts()
@@ -97,7 +97,7 @@ def cost_tiles(result: RunResult) -> list[ledger.Tile]:
 
 
 def price_view(run: Shown) -> None:
-    """Which links the test loses, which its bounded form, and which the noise, as bars."""
+    """Draw bars of the links lost by the test, by its bounded form, and by the noise."""
     result = run.result
     told = run.data.public and result.counts is not None and result.status != "cancelled"
     if not (told and (before := steps_before(run))):
@@ -119,7 +119,7 @@ def own_data_costs(run: Shown) -> None:
 
 
 def edges_view(run: Shown) -> None:
-    """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
+    """Draw the graphs as a table; with a chosen variable only its edges."""
     titles = labels_of(run.data)
     table = trace.edges_table(run.data, run.result, titles)
     node = st.selectbox(
@@ -137,7 +137,7 @@ def edges_view(run: Shown) -> None:
 
 
 def downloads(run: Shown) -> None:
-    """The run as files, and its link."""
+    """Draw the run as files, and its link."""
     data, result, csv = run.data, run.result, table_csv
     name = f"{text.file_stem(data)}_{result.algorithm}"
     query = run.request.to_words()

@@ -17,7 +17,7 @@ from pages.shell.task import bar
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     with st.sidebar:
         if settings_form():
             with st.spinner("Running …", show_time=True):
@@ -25,7 +25,7 @@ def main() -> None:
     now = drafted()
     job, run = runs.answer(now)
     if run is not None:
-        prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
+        prepare(run.data, run.result)  # else a new headline would be shown above old graphs
         show_strip("Run", run.data, run.result)
     else:
         drafted_strip("Run")

@@ -23,17 +23,17 @@ from pages.shell.settings import in_force
 
 LETTERS = "ABC"
 HERE = "On screen"
-_REFUSED = "pins_refused"  # why a run was not pinned, to be said once
+_REFUSED = "pins_refused"  # the reason why a run was not pinned, shown once
 
 
 def pins() -> list[Shown]:
-    """The session's pinned runs; those on a file that another has replaced are gone."""
+    """Return the session's pinned runs; those on a replaced file are dropped."""
     PINS.put([run for run in PINS.get() if in_force(run.data)])
     return PINS.get()
 
 
 def pin(run: Shown) -> None:
-    """Add a run, once, while there is room."""
+    """Add a run once, if there is room."""
     if any(p is run or (run.data.public and p.request == run.request) for p in pins()):
         st.session_state[_REFUSED] = "This run is pinned already."
     elif len(pins()) < MOST:
@@ -59,7 +59,7 @@ def _epsilon(run: Shown) -> float | None:
 
 
 def title(run: Shown) -> str:
-    """The algorithm with the ε that is set for it."""
+    """Return the algorithm with the ε that is set for it."""
     epsilon, chosen = _epsilon(run), ALGORITHMS[run.result.algorithm]
     if epsilon is None:
         return chosen.title
@@ -69,7 +69,7 @@ def title(run: Shown) -> str:
 
 
 def pins_view(run: Shown) -> None:
-    """The pinned runs below the one on screen; nothing where none is."""
+    """Draw the pinned runs below the one on screen; draw nothing if there are none."""
     if words := st.session_state.pop(_REFUSED, None):
         st.error(text.plain(words), icon=":material/error:")
     pinned = pins()
@@ -180,7 +180,7 @@ def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
 
 
 def _settings(run: Shown) -> dict[str, str]:
-    """Every setting of a run by its title, as text; not the seed of own data."""
+    """Return every setting of a run by its title, as text; without the seed for the user's data."""
     return {
         "Dataset": run.data.name,
         "Rows n": f"{run.data.n:,}",

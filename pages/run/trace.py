@@ -1,4 +1,4 @@
-"""Why an edge went or stayed: the steps of a run about one pair."""
+"""Why an edge was removed or kept: the steps of a run that concern one pair."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ NONE: Titles = {}
 
 
 def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, LinkClass]:
-    """Class of every pair adjacent in truth or result, by names; empty without a truth."""
+    """Return the class of every pair adjacent in truth or result, by names; empty without a
+    truth."""
     return {(data.names[i], data.names[j]): kind for (i, j), kind in result.classes.items()}
 
 
 def steps_table(steps: Sequence[Step], titles: Titles = NONE) -> pd.DataFrame:
-    """Return steps as rows; raw values only where the engine put them into the trace, and marked.
+    """Return steps as rows; raw values are present only if the engine put them into the trace, and
+    are marked.
 
-    ``titles`` are the columns' labels, their names by default: files have those.
+    ``titles`` are the columns' labels, by default their names, which files use.
     """
     rows = [
         {
@@ -76,7 +78,7 @@ def _cell(value: object) -> object:
 
 @st.fragment
 def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
-    """Choose a pair; see in one sentence and a table why its edge went or stayed."""
+    """Choose a pair; show in a sentence and a table why its edge was removed or kept."""
     kinds, titles = edge_classes(data, result), labels_of(data)
     pairs = _pairs(data, kinds)
     choice = st.selectbox(
@@ -97,7 +99,8 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
 
 
 def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
-    """Without raw values that no step has; a run without noise has no noisy values and no ε."""
+    """Columns of raw values that no step has are dropped; a run without noise has no noisy values
+    and no ε."""
     empty = [c for c in table.columns if c.endswith(SIMULATION_ONLY) and table[c].isna().all()]
     table = table.drop(columns=empty)
     if not algorithm(result.algorithm).private:
@@ -106,7 +109,7 @@ def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
 
 
 def node_view(result: RunResult, titles: Titles) -> None:
-    """Show the drawn edges node by node, where an algorithm decides so."""
+    """Show the drawn edges node by node, for algorithms that decide per node."""
     table = nodes_table(result, titles)
     if table.empty:
         return
@@ -121,7 +124,8 @@ def node_view(result: RunResult, titles: Titles) -> None:
 
 
 def nodes_table(result: RunResult, titles: Titles) -> pd.DataFrame:
-    """One row a node and order: its edges, how many went, which."""
+    """Return one row per node and order: its edges, and the number and names of the removed
+    ones."""
     return pd.DataFrame(
         {
             "Order": r.order,
@@ -138,7 +142,7 @@ def nodes_table(result: RunResult, titles: Titles) -> pd.DataFrame:
 
 
 def _pairs(data: Dataset, kinds: Mapping[Pair, LinkClass]) -> list[Pair]:
-    """All pairs: missed and extra edges first, then the other edges, then the rest."""
+    """Return all pairs: missed and extra edges first, then the other edges, then the rest."""
     rank = [
         LinkClass.MISSED,
         LinkClass.FALSE_POSITIVE,
@@ -174,7 +178,7 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult, titles: Titles) ->
 
 
 def _strength_words(pair: Pair, result: RunResult, titles: Titles) -> str:
-    """The weights of a score-based run in both directions."""
+    """Return the weights of a score-based run in both directions."""
     found = result.diagnostics.descent()
     if found is None:
         return ""
@@ -199,7 +203,7 @@ def _notes(steps: list[Step], result: RunResult) -> None:
 
 
 def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
-    """Raw values have a sign in the place of their long name, which the pointer shows."""
+    """Raw values have a sign instead of their long name, which is shown on hover."""
     return {
         name: {"label": name.replace(SIMULATION_ONLY, " ⚠"), "help": _NEVER}
         for name in table.columns

@@ -24,11 +24,11 @@ from pages.shell.words import UNITS, number
 
 HEIGHT = 180  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
-SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
+SEEN = 0.005  # a budget below this share of the largest has no visible bar
 
 
 def outcome(run: Shown) -> None:
-    """Graphs and charts; then pinned runs, effects and everything else."""
+    """Draw graphs and charts, then pinned runs, effects and the rest."""
     comparison(run.data, run.result, key="run", more=lambda: _pin_button(run))
     charts(run)
     if PINS.get():
@@ -47,7 +47,7 @@ def _pins() -> ModuleType:
 
 
 def _pin_button(run: Shown) -> None:
-    """Keeps the run on screen for comparison."""
+    """Draw the button that keeps the run on screen for comparison."""
     st.button(
         "Pin",
         key="pin",
@@ -62,7 +62,7 @@ def _pin_button(run: Shown) -> None:
 
 
 def charts(run: Shown) -> None:
-    """F1 over ε with this run, CI tests by order and budget by order, in one row."""
+    """Draw F1 over ε with this run, CI tests by order and budget by order in one row."""
     result = run.result
     columns = st.container(key="run-charts").columns(3, gap="medium")
     if (found := result.diagnostics.descent()) is not None:
@@ -77,7 +77,7 @@ def charts(run: Shown) -> None:
             tests_chart(result)
         with columns[2]:
             budget_chart(result)
-    with columns[0]:  # last, for it may be drawn again while runs are made for it
+    with columns[0]:  # last, because it may be redrawn while its runs are made
         task = first_curve(run.request, run.data)
         st.markdown("**F1 over ε**")
         if task is None:
@@ -113,7 +113,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
 
 
 def tests_chart(result: RunResult) -> None:
-    """Bars of conditional independence tests per order."""
+    """Draw bars of conditional independence tests per order."""
     st.markdown("**CI tests by order**")
     counts = result.ci_tests_by_order
     if not counts:
@@ -195,9 +195,9 @@ def _plan_chart(found: Allocation, result: RunResult) -> None:
 
 @st.fragment
 def more(run: Shown) -> None:
-    """Scores, cost, reasons and files: only the tab that is open is drawn."""
-    # The chosen variable, brought out in the graphs, where it is also clicked. It is set again each
-    # time: the choice of a field that is not drawn would be forgotten.
+    """Draw scores, cost, reasons and files; only the open tab is drawn."""
+    # The chosen variable, which is highlighted and can be clicked in the graphs. It is set again
+    # each time, because Streamlit forgets the value of a field that is not drawn.
     chosen = st.session_state.get("run-node")
     chosen = chosen if chosen in run.data.names else None
     st.session_state["run-node"] = chosen
@@ -207,7 +207,7 @@ def more(run: Shown) -> None:
     )
     if not box.open:
         return
-    from pages.run.more import tabs  # a first look does not wait for it
+    from pages.run.more import tabs  # the first view does not wait for it
 
     with box:
         tabs(run)
@@ -232,7 +232,7 @@ export default function ({data, setStateValue}) {
 
 
 def _watch_node(chosen: str) -> None:
-    """Bring the chosen node out in every graph ("" for none), and keep the one that is clicked."""
+    """Highlight the chosen node in every graph ("" for no node), and keep the clicked one."""
     key = "node-watch-state"
 
     def clicked() -> None:

@@ -1,1 +1,1 @@
-"""The opening page: one graph to take hold of."""
+"""The opening page: one interactive graph."""

@@ -17,11 +17,16 @@ from pages.shell.state import Place
 
 _YOURS: Place[bool] = Place("scene_yours", bool)
 _SEEN: Place[bool] = Place("scene_seen", bool)
-_RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
+_RUNS = {
+    "n",
+    "sample",
+    "seed",
+    "guarantee",
+}  # parameters of an old link to a run, which named no page
 
 
 def rested(frame: Mapping[str, Any]) -> None:
-    """Keep the frame at rest."""
+    """Keep the frame where the user stopped."""
     state.draft().update(frame)
 
 
@@ -46,8 +51,8 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    """The page, top to bottom."""
-    # Not on the way back: to go to Run leaves such an address of this page behind.
+    """Draw the page from top to bottom."""
+    # Not after Back: going to Run leaves such an address in the history.
     if _RUNS & set(st.query_params) and not _SEEN.get():
         st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())
     _SEEN.put(True)

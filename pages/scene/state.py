@@ -21,7 +21,7 @@ from pages.shell.state import Draft
 
 
 def names() -> tuple[str, ...]:
-    """Networks that have a scene; the one of the opening page first."""
+    """Return the networks that have a scene, that of the opening page first."""
     return tuple(sorted(kept_scenes(), key=lambda name: (name != "asia", name)))
 
 
@@ -37,7 +37,7 @@ class Frame(Parameters):
 
 
 def draft() -> Draft:
-    """The frame as the visit has it, or a link."""
+    """Return the frame of the visit, or of a link."""
     return state.Values(Frame)
 
 

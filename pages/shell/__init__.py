@@ -30,7 +30,8 @@ _INKS = {
     "link": "linkColor",
     "muted": "grayTextColor",
 }
-# The theme's primary colour carries white words on buttons; as words on dark it is too dim.
+# The theme's primary colour is the background of white text on buttons; as text on dark it is too
+# dim.
 _DARK = """
 .stApp button:is([data-variant="segmented_control"], [data-variant="pills"])[aria-checked="true"] {
   color: #dbe8ff; border-color: #8db4ff; background: #24406f}
@@ -53,7 +54,7 @@ class PageEntry:
 
     @property
     def address(self) -> str:
-        """Return the title as an address has it."""
+        """Return the title in the form of an address."""
         return self.title.lower().replace("ε", "epsilon").replace(" ", "-")
 
 
@@ -77,7 +78,7 @@ def main() -> None:
 
         own.collect()
     page = st.navigation(menu(), position="top")
-    # The address is read first: a press ends a script at anything that it sends.
+    # The address is read first, because a press can end a script at any output.
     state.read_address(page.title)
     st.set_page_config(
         page_title=f"{page.title} · DP Causal Explorer",
@@ -132,7 +133,7 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
 
 
 def drafted_strip(title: str) -> Dataset | None:
-    """Show the strip of the form's dataset, and return the data; without any, say why."""
+    """Show the header of the form's dataset and return the data, or show why there are none."""
     try:
         data = data_for(drafted_source())
     except InputError as error:
@@ -166,7 +167,7 @@ def presenting() -> bool:
 
 
 def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
-    """Show the page's strip, and next to it the button that turns presenter mode on or off.
+    """Show the page's header with the button that turns presenter mode on or off.
 
     ``more`` draws buttons before it.
     """
@@ -192,7 +193,7 @@ def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | N
 
 # Reports of the browser ------------------------------------------------------------------------
 
-# The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
+# The menu's switch changes colours only in the browser; figures and graphs need a new script run.
 _THEME = """
 const seen = () => {
   const ink = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\\d+/g);

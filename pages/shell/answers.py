@@ -1,9 +1,9 @@
-"""Answers on public data that outlive a session and its server: a file for each key, in one folder.
+"""Answers on public data that outlive a session and its server, one file per key in one folder.
 
 Runs and studies on public data are deterministic. Their answers are in the cache of the server's
 user, in a folder that only this user reads, because they are unpickled. A key holds a digest of the
 code that answers, so another version finds no earlier answer. The folder is bounded: the least
-recently used answer is deleted first. A damaged file is no answer, and never an error.
+recently used answer is deleted first. A damaged file counts as no answer, not as an error.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from platformdirs import user_cache_path
 import engine
 from engine.data.networks import SAMPLE_DATA
 
-VARIABLE = "DP_CAUSAL_EXPLORER_ANSWERS"  # another folder; "" keeps nothing
+VARIABLE = "DP_CAUSAL_EXPLORER_ANSWERS"  # another folder; "" stores nothing
 MOST, LARGEST = 200_000_000, 20_000_000  # bytes of all answers, and of one
 
 
 def place() -> Path | None:
-    """Return the folder; None where nothing is kept."""
+    """Return the folder; None if nothing is stored."""
     named = os.environ.get(VARIABLE)
     if named is None:
         return user_cache_path("dp-causal-explorer", appauthor=False) / "answers"
@@ -69,19 +69,19 @@ def get(key: object) -> Any:
 
 
 def packed(answer: Any) -> bytes:
-    """Return an answer as it is kept; b"" where nothing is kept."""
+    """Return an answer in its stored form; b"" if nothing is stored."""
     return pickle.dumps(answer) if place() is not None else b""
 
 
 def put(key: object, content: bytes) -> None:
-    """Keep a packed answer; those that were used least recently make room for it."""
+    """Store a packed answer; the least recently used ones are deleted to make room."""
     file, content = _file(key), zlib.compress(content, 1) if content else b""
     if file is None or not 0 < len(content) <= LARGEST:
         return
-    with suppress(OSError):  # no room, or another process has made some
+    with suppress(OSError):  # no room, or another process has deleted files
         with NamedTemporaryFile(dir=file.parent, suffix=_ENDING, delete=False) as part:
             part.write(content)
-        os.replace(part.name, file)  # no process reads half of it
+        os.replace(part.name, file)  # so that no process reads half of it
         held = 0
         answers = [(one.stat(), one) for one in file.parent.glob(f"*{_ENDING}")]
         for facts, one in sorted(answers, key=lambda each: each[0].st_mtime_ns, reverse=True):
@@ -93,7 +93,7 @@ _ENDING = ".answer"
 
 
 def _file(key: object) -> Path | None:
-    """Return a key's file; None where the folder cannot be used, or is not its owner's alone."""
+    """Return a key's file; None if the folder cannot be used, or if others can read it."""
     folder = place()
     if folder is None:
         return None

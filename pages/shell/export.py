@@ -19,7 +19,7 @@ def run_json(data: Dataset, result: RunResult, settings: dict[str, str]) -> str:
 
 
 def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:
-    """A button that makes its file only when it is pressed."""
+    """Draw a button that makes its file only when it is pressed."""
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"

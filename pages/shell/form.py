@@ -1,4 +1,4 @@
-"""Widgets bound to a draft, and the forms that declared fields make."""
+"""Widgets bound to a draft, and forms made from declared fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Widget = Callable[..., Any]
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
-    """Show a widget with the value ``store[name]``, on any page and any rerun."""
+    """Show a widget with the value ``store[name]``, on every page and rerun."""
     keep = partial(store.__setitem__, name)
     return placed(widget, label, store[name], keep, key=key, **options)
 
@@ -35,14 +35,14 @@ def placed(
 ) -> Any:
     """Show a widget with this value; ``keep`` is called with each value that is chosen.
 
-    It is called before the page is drawn, or here if the next press cut that run short.
+    The call happens before the page is drawn, or here if the next press ended that run.
     """
     value = list(value) if isinstance(value, tuple) else value
     home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
 
     def changed() -> None:
-        # A part of a page that runs by the clock brings all widgets' values as the browser had them
-        # then: a value that the server has set since is no change.
+        # A timed part of a page brings all widgets' values from that moment. A value that the
+        # server has set since then is not a change.
         pieces = fragments()
         if (pieces is None or home in pieces) and not is_outdated(key):
             keep(st.session_state[key])
@@ -60,8 +60,8 @@ def placed(
 def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return a widget's first value in the browser, as an option of the widget.
 
-    A new value is lost where another run begins before it was sent; a widget that is drawn without
-    it would begin with its least number or first choice, and the browser would send that back.
+    A new value is lost if another run begins before it was sent. A widget drawn without it would
+    begin with its lowest number or first choice, and the browser would send that back.
     """
     kind = widget.__name__
     if "options" in options:
@@ -87,7 +87,7 @@ def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, 
 # Declared fields ------------------------------------------------------------------------
 
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
-_DECADES = 3  # a log slider reaches so far to both sides of the default
+_DECADES = 3  # decades of a log slider on both sides of the default
 
 
 def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
@@ -101,7 +101,7 @@ def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
 def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
     """Show the widget that fits one declaration, bound to ``values[spec.name]``.
 
-    ``options`` are the widget's.
+    ``options`` go to the widget.
     """
     key = f"{key}-{spec.name}"
     if spec.words or not spec.log:
@@ -115,14 +115,15 @@ def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
 
 
 def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
-    """Show one widget. A number's bounds are not the widget's: a fault is shown below it."""
+    """Show one widget. A number's bounds are not passed to the widget; an error is shown below
+    it."""
     value = values[spec.name]
 
     def keep(entry: Any) -> None:
         try:
             values[spec.name] = spec.parse(entry) if spec.words else entry
         except ParameterError:
-            values[spec.name] = entry  # kept as typed, with the fault
+            values[spec.name] = entry  # kept as typed, with the error
 
     widget, made = _widget(spec, value)
     made = {"help": spec.help or None, **made, **options}
@@ -183,7 +184,7 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
 
 
 def fault(spec: Spec, value: Any) -> str:
-    """Return why the declaration refuses the value, in one sentence; "" if it does not."""
+    """Return why the declaration refuses the value in one sentence, or "" if it does not."""
     try:
         spec.check(value)
     except ParameterError as error:

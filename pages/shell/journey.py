@@ -20,7 +20,7 @@ from pages.shell.state import Place
 from pages.shell.task import find
 
 if TYPE_CHECKING:
-    from engine.release.file import Release  # no page but My data waits for it
+    from engine.release.file import Release  # only My data waits for it
 
 NAME = "step"  # in an address
 RELEASE = "release"  # the task that makes one
@@ -46,7 +46,7 @@ STAGES = (
     Stage("Share", "table", "share", "Share the release"),
 )
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was sent
-# Which file each step was done for: another file starts again.
+# The file for which each step was done; another file starts again.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
 _RELEASED: Place[tuple[Release, Dataset] | None] = Place("released")
 
@@ -67,13 +67,13 @@ class Guess(Parameters):
 
 
 def mark_done(word: str) -> None:
-    """Mark a step as done for the file in force."""
+    """Mark a step as done for the current file."""
     if (file := OWN_FILE.get()) is not None:
         _DONE.get()[word] = file.identity
 
 
 def is_done(word: str) -> bool:
-    """Return whether a step is done: it follows from the table, or was marked."""
+    """Return whether a step is done, either marked or implied by the table."""
     file, data = OWN_FILE.get(), OWN_DATA.get()
     if word == "table":
         return file is not None and (data is not None or file.schema is not None)
@@ -95,9 +95,9 @@ def released() -> tuple[Release, Dataset] | None:
 
 
 def keep_stage(here: Stage) -> None:
-    """Write the step into the address; a move to another one is an entry of the history.
+    """Write the step into the address; a move to another one adds an entry to the history.
 
-    A link to the page that is open leaves its address.
+    A link to the open page keeps its address.
     """
     if not state.visit().opened and _SHOWN.get() != here.word:
         st.query_params[NAME] = here.word
@@ -106,7 +106,7 @@ def keep_stage(here: Stage) -> None:
 
 
 def stage_at(page: str) -> Stage:
-    """Return the address's step; of a page that is opened without one, the first open one."""
+    """Return the step in the address; if there is none, the first open step of the page."""
     mine = [stage for stage in STAGES if stage.page == page]
     named = st.query_params.get(NAME) or ("" if state.visit().opened else _SHOWN.get())
     for stage in mine:

@@ -73,7 +73,7 @@ def upload(*, key: str) -> None:
 
 
 def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, about: Any) -> Task:
-    """Begin to read a file, in the session's place of that name; a small one is read at once."""
+    """Start to read a file as the session's task of that name; a small one is read at once."""
     title, here = f"the reading of {text.plain(file.name)}", not worker.large(file, *args)
     options: dict[str, Any] = {"line": HERE, "wait": 60.0} if here else {"line": RUNS}
     task = start(name, title, function, file, *args, about=about, patience=0.0, **options)
@@ -82,10 +82,10 @@ def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, abou
 
 
 def receive(key: str) -> None:
-    """Put the uploaded files in force, even if they cannot be read.
+    """Use the uploaded files, even if they cannot be read.
 
-    They are a table with its truth and schema, or these of the table that is there. The same bytes,
-    uploaded again, keep their readings.
+    They are a table with its truth and schema, or only these for the current table. If the same
+    bytes are uploaded again, they keep their readings.
     """
     given = {part: st.session_state.get(f"{key}-{part}") for part in ("file", "truth", "schema")}
     came = {part: Upload(one.name, one.getvalue()) for part, one in given.items() if one}
@@ -99,7 +99,7 @@ def receive(key: str) -> None:
 
 
 def take(file: Upload, id_: str, truth: Upload | None = None, schema: Upload | None = None) -> None:
-    """Put a table in the place of the one that is there."""
+    """Replace the current table."""
     if (before := OWN_FILE.get()) is not None:
         before.empty()
     digest = hashlib.sha256(file.raw).hexdigest()
@@ -110,7 +110,7 @@ def take(file: Upload, id_: str, truth: Upload | None = None, schema: Upload | N
 
 
 def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
-    """Read a table instead of the one before; :func:`collect` keeps the result."""
+    """Read a table that replaces the current one; :func:`collect` keeps the result."""
     drop(TASK)
     OWN_PROBLEM.put(f"{file.upload.name} is being read.")
     read(TASK, worker.table, file.upload, file.truth, schema, about=file)
@@ -123,7 +123,7 @@ def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
 
 
 def collect() -> None:
-    """Keep the table that a task has read, or the fault; to be called before every page."""
+    """Keep the table that a task has read, or its error; called before every page."""
     task = find(TASK)
     if task is None or not task.done:
         return
@@ -139,12 +139,12 @@ def collect() -> None:
 
 
 def problem(task: Task) -> str:
-    """Return why no table was read; "" if one was."""
+    """Return why no table was read, or "" if one was read."""
     return STOPPED if task.stopping and task.result is None else task.problem
 
 
-# The costs of a session's runs on one file. Each run is entered before its first draw, at its
-# highest cost, so that one that dies is counted; its end replaces that by its real cost.
+# The costs of a session's runs on one file. Each run is entered with its highest cost before its
+# first draw, so that a crashed run is counted. Its end replaces this by its real cost.
 Meter = dict[object, Guarantee]
 OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)
 
@@ -157,12 +157,13 @@ def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
 
 
 def costs_of(data: Dataset) -> Meter:
-    """Return the meter of a user's file, by its name: other bins or a truth make no new file."""
+    """Return the meter of a user's file, by its name; other bins or another truth do not make a new
+    file."""
     return OWN_COSTS.get().setdefault(data.name, {})
 
 
 def metered(request: Request, data: Dataset) -> Callable[[Guarantee | None], None]:
-    """Enter a run on the meter before it begins.
+    """Enter a run in the session's costs before it begins.
 
     Returns:
         A function to call at its end with the real cost, None for no cost.

@@ -1,4 +1,4 @@
-"""The run of a request: when it begins, whether it goes on, its answer, and why there is none."""
+"""The run of a request: its start, its progress, its answer, and the reason if there is none."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Points = list[tuple[float, float, float, float]]  # an ε and a score: low, midd
 
 
 def first_curve(of: Request, data: Dataset) -> Task | None:
-    """Return the scores of these settings at other ε, from a few new runs; None without any.
+    """Return the scores of these settings at other ε, from a few new runs; None if there are none.
 
     Run and Choose ε share them.
     """
@@ -47,24 +47,26 @@ def first_curve(of: Request, data: Dataset) -> Task | None:
     return shared(("f1", made.key), "F1 over ε", curve, made, data, keep=True)
 
 
-TASK = "run"  # the session's place for a run that goes on
+TASK = "run"  # the session's name for the running task
 STOPPED = "Stopped early; below is the last result."
 AT_FIELD = "A field of the form has an invalid value. The field says why."
 # The last answers: of a benchmark network (False), and of the user's own data (True).
 SHOWN: Place[dict[bool, Shown]] = Place("shown", dict)
-FAILED: Place[tuple[Request, str] | None] = Place("failed")  # the request without a result, and why
-QUICK = 1.0  # seconds: what takes less is run without a press
-_SECONDS, ROWS = SAMPLE_DATA / "seconds.json", 100_000  # measured, on so many rows
+FAILED: Place[tuple[Request, str] | None] = Place(
+    "failed"
+)  # the request without a result, and the reason
+QUICK = 1.0  # seconds; shorter runs start without a press
+_SECONDS, ROWS = SAMPLE_DATA / "seconds.json", 100_000  # the number of rows in the measurements
 _MEASURED: dict[str, float] = {}  # by the key of a request's family, on this server
 _MOST_MEASURED = 1_000
-SMALL = 12  # columns; a search on so few takes less than the way to a process
+SMALL = 12  # columns; with so few a search is faster than sending it to a process
 
 
 def seconds(now: Request) -> float:
     """Return the seconds that a request takes: infinite for many, NaN if it was not measured.
 
-    The kept measurements are of the defaults, and of any setting where columns are few; of others
-    the last run on this server is.
+    The stored measurements are for the defaults, and for any setting with few columns. For others
+    the last run on this server counts.
     """
     name, specs = now.source.name, algorithm(now.algorithm).params.specs()
     paid = {"epsilon", "delta", "guarantee"}
@@ -84,10 +86,11 @@ def measured() -> dict[str, dict[str, float | None]]:
 
 
 def answer(now: Request) -> tuple[Task | None, Shown | None]:
-    """Return the run that goes on and the answer on screen; the address names the request.
+    """Return the current run and the answer on screen; the address names the request.
 
-    A run begins without a press where its answer is known, it is refused, or takes below a second.
-    On own data, where a run is spent, none does, nor where this very request was tried.
+    A run starts without a press if its answer is known, if it is refused, or if it takes less than
+    a second. On the user's data, where a run costs ε, it never does, and neither does a request
+    that was already tried.
     """
     state.visit().request = {} if now == Request() else now.to_words()
     run = shown(now)
@@ -118,9 +121,9 @@ def button_label(now: Request) -> str:
 
 
 def _start(request: Request, place: str) -> Task:
-    """Return a task for the run, begun unless its result is known; raise InputError.
+    """Return a task for the run, started unless its result is known; raise InputError.
 
-    A run on own data draws secret noise and is on their meter from before it begins.
+    A run on the user's data draws secret noise, and its cost is entered before it begins.
     """
     data = data_for(request.source)
     title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
@@ -137,7 +140,7 @@ def _start(request: Request, place: str) -> Task:
                 charge(None)
 
         return start(*call, ended=ended, line=RUNS)
-    # A page that is loaded again goes on with its own run.
+    # A page that is loaded again continues its run.
     line = HERE if data.d <= SMALL and size(data) < LARGE else RUNS
     return start(*call, key=request.key, keep=True, line=line)
 
@@ -154,7 +157,7 @@ def steps_before(run: Shown) -> tuple[LossStep, ...]:
 
 
 def compute(request: Request) -> Shown:
-    """Run to the end, or look the same run up; raise InputError."""
+    """Run to the end, or find the result of the same run; raise InputError."""
     task = _start(request, "computed")
     return Shown(request, task.args[1], task.outcome())
 
@@ -162,7 +165,7 @@ def compute(request: Request) -> Shown:
 def begin(request: Request) -> None:
     """Run the request and show the result; on bad input keep the last result, with the reason.
 
-    A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
+    A longer run continues as :func:`job` and replaces the previous one.
     """
     going = job()
     if going is not None and going.args[0] == request:
@@ -176,9 +179,9 @@ def begin(request: Request) -> None:
 
 
 def job() -> Task | None:
-    """Return the run that goes on in this session, if any; keep the result of one that has ended.
+    """Return the current run of this session, if any; keep the result of a finished one.
 
-    One on a file that has gone ends.
+    A run on a replaced file is stopped.
     """
     task = find(TASK)
     if task is None or (not task.done and in_force(task.args[1])):
@@ -201,13 +204,13 @@ def job() -> Task | None:
 
 
 def _says_anything(result: RunResult) -> bool:
-    """Whether a stopped run got far enough for its graph to say anything."""
+    """Return whether the graph of a stopped run is informative."""
     found = result.diagnostics.descent()
     return result.ci_tests > 0 or (found is not None and bool((found.weights != 0).any()))
 
 
 def shown(now: Request) -> Shown | None:
-    """The answer on screen: the last one on the form's dataset; None where there is none."""
+    """Return the answer on screen: the last one on the form's dataset; None if there is none."""
     job()
     run = SHOWN.get().get(now.source.own)
     ours = run is not None and run.request.source.name == now.source.name and in_force(run.data)
@@ -215,10 +218,9 @@ def shown(now: Request) -> Shown | None:
 
 
 def refusal() -> str | None:
-    """Why the form's request has no result, if it was tried.
+    """Return why the form's request has no result, if it was tried.
 
-    A person's file that cannot be read is no part of the request: of another one its own fault is
-    said.
+    A user's file that cannot be read is not part of the request, so its own error is returned.
     """
     failed, now = FAILED.get(), drafted()
     if not failed or failed[0] != now:
@@ -232,7 +234,7 @@ def refusal() -> str | None:
 
 
 def show_refusal() -> bool:
-    """Say why the form's request has no result, if it was tried; a stop is no error."""
+    """Say why the form's request has no result, if it was tried; a stop is not an error."""
     if problem := refusal():
         say, mark = (st.warning, "stop_circle") if problem == STOPPED else (st.error, "error")
         if problem in faults(drafted()):  # the field shows it
@@ -242,14 +244,14 @@ def show_refusal() -> bool:
 
 
 def faults(now: Request) -> list[str]:
-    """Return why fields of the form refuse their values, one sentence each."""
+    """Return why fields of the form refuse their values, one sentence per field."""
     values = {**now.params, "n": now.source.n, "sample": now.source.seed, "seed": now.seed}
     specs = (*algorithm(now.algorithm).params.specs(), *VISIT.values())
     return [fault(spec, values[spec.name]) for spec in specs if spec.name in values]
 
 
 def show_change(run: Shown | None, now: Request) -> None:
-    """Say that the form's request waits for a press, and whose answer is on screen."""
+    """Say that the form's request waits for a press, and which answer is on screen."""
     if run is None:
         own = now.source.own
         here = "on this table yet" if own else "on this dataset at these settings"
@@ -260,7 +262,7 @@ def show_change(run: Shown | None, now: Request) -> None:
 
 
 def _difference(then: Request, now: Request) -> list[str]:
-    """Return the algorithm of one request, and what else of it is not the other's, in words."""
+    """Return the algorithm of one request and its differences from the other, in words."""
     found, other = settings_of(then), settings_of(now)
     words = [
         f"{_BRIEF.get(name, name)} {value}"
@@ -280,7 +282,8 @@ _BRIEF = {"Rows n": "n =", "Data seed": "data seed", "Noise seed": "noise seed"}
 
 
 def settings_of(request: Request) -> dict[str, str]:
-    """Return every setting of a request by its title, as text; no rows and no seed of own data."""
+    """Return every setting of a request by its title, as text; without rows, and without the seed
+    for the user's data."""
     source, found = request.source, {}
     if not source.own:
         found = {"Rows n": f"{source.n:,}", "Data seed": f"{source.seed}"}

@@ -1,5 +1,5 @@
-"""The request that the form shows, and its data: all visitors share bundled ones, and an upload
-never leaves its session.
+"""The request that the form shows, and its data: all users share bundled data, and an upload never
+leaves its session.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pages.shell import state
 from pages.shell.state import Draft, Place
 from pages.worker import Undrawn
 
-if TYPE_CHECKING:  # pages without an own file do not load it
+if TYPE_CHECKING:  # pages without a user's file do not load it
     from pages.worker import Upload
 
 MOST_SEED = state.LARGEST
@@ -55,7 +55,7 @@ VISIT = {spec.name: spec for spec in Visit.specs()}
 
 
 def check_rows(source: Source) -> None:
-    """Raise InputError for a number of rows or a seed that no page draws."""
+    """Raise InputError for a number of rows or a seed that pages do not accept."""
     VISIT["n"].check(source.n)
     VISIT["sample"].check(source.seed)
     if source.simulated and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
@@ -64,7 +64,7 @@ def check_rows(source: Source) -> None:
         )
 
 
-# As the form has it ----------------------------------------------------------------------------
+# Values of the form ----------------------------------------------------------------------------
 
 # Background knowledge about the user's columns, whose names are in no address: by identity.
 _OWN_KNOWN: Place[dict[str, Knowledge | None]] = Place("own_known", dict)
@@ -100,12 +100,12 @@ def drafted() -> Request:
 
 
 def _facts_of(source: Source) -> Draft:
-    """Return the form's background knowledge about a public dataset, as an address has it."""
+    """Return the form's background knowledge about a public dataset, in the form of an address."""
     return state.Values(FACTS, f"{source.name}-")
 
 
 def drafted_known(source: Source) -> Knowledge | None:
-    """Return the form's background knowledge about a dataset; without any, the schema's."""
+    """Return the form's background knowledge about a dataset, or else the schema's."""
     if source.own:
         data = OWN_DATA.get()
         stated = None if data is None or data.schema is None else data.schema.knowledge
@@ -140,13 +140,13 @@ def bundled(name: str, n: int, seed: int) -> Dataset:
 
 @dataclass(eq=False)
 class OwnFile:
-    """A person's own file as it was uploaded, and the schema that they declared for it.
+    """A user's file as it was uploaded, and the schema that they declared for it.
 
     ``readings`` are the identities of all datasets that were read from it.
     """
 
     upload: Upload
-    truth: Upload | None = field(repr=False)  # the true edges that came with it
+    truth: Upload | None = field(repr=False)  # the true edges that were uploaded with it
     identity: str
     schema: Schema | None = None
     proposal: Any = field(default=None, repr=False)
@@ -158,8 +158,8 @@ class OwnFile:
         self.truth = self.proposal = None
 
 
-OWN_DATA: Place[Dataset | None] = Place("own_data")  # the person's own data of this session
-OWN_FILE: Place[OwnFile | None] = Place("own_file")  # the file behind them, read or not
+OWN_DATA: Place[Dataset | None] = Place("own_data")  # the user's data in this session
+OWN_FILE: Place[OwnFile | None] = Place("own_file")  # their file, read or not
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
 
 

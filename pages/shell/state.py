@@ -3,7 +3,7 @@
 A control is declared once, as the engine's :class:`~engine.params.Spec`: its type, bounds, default,
 title and help. Its value has one key for all algorithms and pages: the spec's name, behind the
 prefix of a page where the meaning is the page's own. Names in ``SHARED`` never take a prefix: one
-dataset, one n, one ε, one guarantee and one seed a visit, on every page until changed.
+dataset, n, ε, guarantee and seed per visit, on every page until changed.
 
     d = state.Values(Fields)           # or Values(specs, "study."): a live mapping, name -> value
     form.parameters(Fields.specs(), d, key="study")     # a control for each, with its complaint
@@ -11,15 +11,15 @@ dataset, one n, one ε, one guarantee and one seed a visit, on every page until 
     d["seeds"]                         # the value that is set, else a link's, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
 
-Each value that a page reads is in its address, unless it is the default. No page writes an address
-itself. The new address replaces the one before. Only a step to another page makes a new entry of
+Each value that a page reads is in its address, unless it is the default. Pages do not write
+addresses. The new address replaces the previous one. Only a move to another page adds an entry to
 the browser's history, and Back leads there. A value that a control cannot show (another algorithm's
 choice) is the default there and stays for the pages that it fits. A number that is out of bounds
 stays visible, and ``spec.check`` names the fault.
 
 Streamlit binds widgets to the address itself (``bind="query-params"``). It was tried in Chromium,
-and is not used: a preset of three controls was three steps of Back, a typed number none, and a page
-without the control lost what its link said (research/decisions/streamlit.md).
+and is not used: a preset of three controls took three steps of Back, a typed number took none, and
+a page without the control lost the values of its link (research/decisions/streamlit.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine.params import ParameterError, Parameters, Spec
 from engine.request import as_word
 
 T = TypeVar("T")
-Draft = MutableMapping[str, Any]  # the values of a form, apart from any widget
+Draft = MutableMapping[str, Any]  # the values of a form, independent of widgets
 
 
 class Place(Generic[T]):
@@ -55,14 +55,14 @@ class Place(Generic[T]):
         st.session_state[self._name] = value
 
     def take(self) -> T:
-        """Return the value, and set it back to its first one."""
+        """Return the value and reset it to the first one."""
         found = self.get()
         del st.session_state[self._name]
         return found
 
 
 def session_values(name: str, fresh: Draft) -> Draft:
-    """Return the session's mapping of that name, which is in no address; ``fresh`` at first."""
+    """Return the session's mapping of that name, which is not in addresses; ``fresh`` at first."""
     return Place[Draft](name, lambda: fresh).get()
 
 
@@ -81,26 +81,26 @@ _KEPT: Place[dict[str, Any]] = Place("state_kept", dict)  # widget -> its value 
 
 @dataclass
 class Visit:
-    """The values of a visit's controls, and the words of its address."""
+    """The values of a visit's controls, and the parameters of its address."""
 
-    chosen: dict[str, Any] = field(default_factory=dict)  # key -> what differs from a default
-    asked: Query = field(default_factory=dict)  # a link's words, until they are read
+    chosen: dict[str, Any] = field(default_factory=dict)  # key -> value other than the default
+    asked: Query = field(default_factory=dict)  # a link's parameters, until they are read
     words: dict[str, str | None] = field(default_factory=dict)  # of values that this run has read
     pages: dict[str, set[str]] = field(default_factory=dict)  # page -> the keys it has read
-    refused: list[str] = field(default_factory=list)  # why words of the link are not shown
-    request: Query | None = None  # a whole request, which replaces the form's words of one
+    refused: list[str] = field(default_factory=list)  # why parameters of the link are not shown
+    request: Query | None = None  # a whole request, which replaces the form's parameters
     page: str = ""  # the title of the page that is open
-    opened: bool = False  # whether it has just been opened
-    written: Query = field(default_factory=dict)  # the address that it was given
-    told: dict[str, str | None] = field(default_factory=dict)  # the words when it was given
-    times: int = 0  # how often one was given
+    opened: bool = False  # true if it has just been opened
+    written: Query = field(default_factory=dict)  # the address that the server gave it
+    told: dict[str, str | None] = field(default_factory=dict)  # its parameters at that time
+    times: int = 0  # number of addresses given so far
 
 
 visit = Place[Visit]("state", Visit).get
 
 
 class Values(MutableMapping[str, Any]):
-    """A live view of declared values by name; those that are read are in the page's address."""
+    """A live view of declared values by name; values that are read appear in the page's address."""
 
     def __init__(self, fields: type[Parameters] | Iterable[Spec], prefix: str = ""):
         specs = fields.specs() if isinstance(fields, type) else fields
@@ -136,7 +136,8 @@ class Values(MutableMapping[str, Any]):
 
 
 def showable(spec: Spec, value: Any) -> bool:
-    """Return whether a control can show the value; numbers out of bounds are shown with a fault."""
+    """Return whether a control can show the value; numbers out of bounds are shown with an
+    error."""
     if spec.kind in ("choice", "bool", "text", "many") or spec.among or spec.step is not None:
         try:
             return bool(spec.check(value) == value)
@@ -160,7 +161,7 @@ def _put(key: str, spec: Spec, value: Any) -> None:
 
 
 def _parsed(spec: Spec, word: str) -> Any:
-    """Read a value from an address; refuse one that no control can show, for the default."""
+    """Read a value from an address; replace one that no control can show by the default."""
     try:
         value = spec.parse(word)
         if not showable(spec, value):
@@ -168,7 +169,7 @@ def _parsed(spec: Spec, word: str) -> Any:
             raise ParameterError(f"{spec.name} is too large here.")
         return value
     except ParameterError as error:
-        if spec.words:  # it is typed into a field of words, which shows it
+        if spec.words:  # it is typed into a text field, which shows it
             return word
         visit().refused.append(str(error))
         return spec.default
@@ -183,11 +184,11 @@ def spec_of(fields: type[Parameters], name: str) -> Spec:
 
 
 def read_address(page: str) -> None:
-    """Read the address, if the browser led there; to be called before a page is drawn.
+    """Read the address if the browser opened it; called before a page is drawn.
 
-    On a page that is open the address may be out of date, because a user who types fast is ahead of
-    the browser. There it counts only after Back or Forward. After those, each value that the page
-    had read and the address does not name is at its default.
+    On an open page the address may be out of date, because a fast user is ahead of the browser. It
+    counts there only after Back or Forward. After these, each value that the page had read and that
+    the address does not name is reset to its default.
     """
     if fragments() is not None:
         return
@@ -206,7 +207,7 @@ def read_address(page: str) -> None:
     here.request = None
 
 
-# The browser may be on another page by then, and draws a component again for other reasons, too.
+# The browser may be on another page by then, and it may redraw a component for other reasons.
 _ADDRESS = """
 let times = -1;
 export default function ({data}) {
@@ -260,18 +261,17 @@ def _write(name: str, query: Query, page: str) -> None:
 
 
 def listen(name: str, script: str, **options: Any) -> None:
-    """Mount a component that is only a script of the browser's."""
+    """Mount a component that only runs a script in the browser."""
     component = st.components.v2.component(name, js=script)
     with st.container(key=name.replace("_", "-")):
         component(**options)
 
 
-# Values that widgets were set to, and whether the browser has seen them --------------------------
-#
-# A widget that is set to another value shows its old one until the answer is there, and any press
-# meanwhile brings the old one back. The last element of every page is a hidden number: it counts
-# how often a widget was set. The browser sends it with all else, so the server knows which updates
-# the browser had seen.
+# Values of widgets that the server set, and whether the browser has seen them
+# --------------------------  A widget that the server sets shows its old value until the answer
+# arrives, and any press meanwhile sends the old value back. The last element of every page is a
+# hidden number: it counts how often a widget was set. The browser sends it with all other values,
+# so the server knows which updates the browser had seen.
 
 
 def fragments() -> list[str] | None:
@@ -281,14 +281,14 @@ def fragments() -> list[str] | None:
 
 
 def set_widget(key: str, value: Any) -> None:
-    """Have a widget show a value. A widget that shows it already is not set: a browser takes every
-    update as final, and text that was typed since would be lost on a slow connection.
+    """Make a widget show a value. A widget that already shows it is not set, because an update
+    would erase text that was typed since on a slow connection.
     """
-    if key not in st.session_state:  # new, or back after it was hidden
+    if key not in st.session_state:  # new, or shown again after it was hidden
         _UPDATES.get().pop(key, None)
         st.session_state[key] = value
     elif (shown := st.session_state[key]) != value:
-        if fragments() is None:  # only then the mark is drawn
+        if fragments() is None:  # the mark is drawn only then
             at = _TIMES.get()
             updates = _UPDATES.get().setdefault(key, [])
             updates.extend([(at, repr(shown)), (at + 1, repr(value))])
@@ -298,10 +298,11 @@ def set_widget(key: str, value: Any) -> None:
 
 def is_outdated(key: str) -> bool:
     """Return whether a widget sends the value of the last update that the browser had seen, or of a
-    later one: no user's input. A user's input replaces the update that was seen.
+    later one, and thus no user input. The user's input replaces the update that the browser had
+    seen.
     """
     updates, said = _UPDATES.get().get(key), st.session_state.get(MARK, "")
-    # A page that was not drawn to its end has no mark, and a browser may send any text.
+    # A page that was not fully drawn has no mark, and a browser may send any text.
     if not updates or not said.isdecimal():
         return False
     seen, value = int(said), repr(st.session_state[key])
@@ -313,22 +314,22 @@ def is_outdated(key: str) -> bool:
 
 
 def note_kept(key: str) -> None:
-    """Note that the value that the widget shows is kept."""
+    """Record that the value of the widget is kept."""
     if key in st.session_state:
         _KEPT.get()[key] = st.session_state[key]
 
 
 def is_unkept(key: str) -> bool:
-    """Return whether the widget sends a value that is not kept.
+    """Return whether the widget sends a value that was not kept.
 
-    A press ends the run of the press before it, at any line: also in a callback, or before it.
+    A press ends the run of the previous press at any line, also in its callback or before it.
     """
     known = _KEPT.get()
     return key in known and key in st.session_state and st.session_state[key] != known[key]
 
 
 def draw_mark() -> None:
-    """Draw the number of updates, after all of them."""
+    """Draw the number of updates, after all updates."""
     count = str(_TIMES.get())
     if st.session_state.get(MARK) != count:
         st.session_state[MARK] = count

@@ -1,7 +1,7 @@
 """Long work of a page: in a separate process, with a progress bar and a button that stops it.
 
 The work is a function ``fn(monitor, *args)``, see :mod:`pages.worker`. A process that does not
-return soon after a stop is killed; it works for no other task meanwhile.
+return soon after a stop is killed. It takes no other task meanwhile.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from pages.worker import LOOK, Process, Reporter
 GRACE = 20.0  # seconds without a browser after which a session's task ends
 UNSEEN = 8.0  # seconds after which a task ends that no session started and no page asks for
 PATIENCE = 0.5  # seconds that a task has to return after a stop, before its process is killed
-AT_ONCE = 0.0  # seconds that it waits for one that it shares; more in tests
+AT_ONCE = 0.0  # seconds that it waits for a shared task; more in tests
 SHORT = 0.7  # seconds that a page waits for a task before it draws the progress bar
 STOPPING = 0.8  # seconds that a page waits for a stop
-EVERY = 1.0  # seconds between two looks of a page
+EVERY = 1.0  # seconds between two checks of a page
 LONG = 3  # long tasks at once
-MEMORY = 2_000_000_000  # bytes of all processes at work, for all visitors: see docs/guide/host.md
+MEMORY = 2_000_000_000  # bytes of all working processes, for all users: see docs/guide/host.md
 _KEPT = 64  # results of tasks that sessions share
 ENDED = "The worker process ended, perhaps because of a lack of memory. Start the work again."
 
@@ -42,22 +42,21 @@ ENDED = "The worker process ended, perhaps because of a lack of memory. Start th
 
 
 class Line:
-    """Tasks in the order in which they came: the first ``most`` work, the others wait."""
+    """Tasks in order of arrival: the first ``most`` work, the others wait."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.tasks: list[Task] = []
 
 
-# Short work does not wait for long work. HERE is for less than a moment's work, which the server
-# does itself.
+# Short work does not wait for long work. HERE is for very short work, which the server does itself.
 RUNS, STUDIES, HERE = Line(cpu_count()), Line(LONG), Line(cpu_count())
 _door, _working = threading.Lock(), set["Task"]()
 
 
 @dataclass(eq=False)
 class Task:
-    """Work that a page started. Once it is ``done`` it has a ``result``, or a ``problem`` in words.
+    """Work that a page started. A ``done`` task has a ``result``, or a ``problem`` in words.
 
     ``title`` is Markdown. ``parts`` are the work's reports on the way, in order. ``error`` is
     the InputError that the work raised, if any.
@@ -69,10 +68,10 @@ class Task:
     ended: Callable[[Task], object] = lambda task: None  # called in the task's thread
     patience: float = PATIENCE
     grace: float = GRACE
-    about: Any = None  # for the page, where the arguments do not say it
+    about: Any = None  # for the page, if the arguments do not contain it
     share: float | None = None
     phrase: str = ""
-    taken: int = 0  # bytes that its process may take, once it works
+    taken: int = 0  # bytes that its process may use while it works
     key: Hashable = None  # the key of its answer, if sessions share it
     keep: bool = False  # its answer outlives the server
     parts: list[Any] = field(default_factory=list)
@@ -87,23 +86,24 @@ class Task:
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments of its work but for the monitor."""
+        """The arguments of its work without the monitor."""
         return self.call[1]
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """True if it has ended."""
         return self._over.is_set()
 
     @property
     def place(self) -> int:
-        """Its place among those that wait, 0 once it works."""
+        """Its position in the queue, 0 once it works."""
         before = list(self.line.tasks)
         waits = self in before and self not in _working
         return max(1, before.index(self) + 1 - self.line.most) if waits else 0
 
     def _admitted(self) -> bool:
-        """Whether its turn has come, and there is memory for it or nothing else at work."""
+        """Return whether its turn has come and there is enough memory, or nothing else is
+        running."""
         taken = 0 if self.line is HERE else worker.memory(*self.args)
         with _door:
             room = MEMORY - sum(task.taken for task in _working)
@@ -115,21 +115,21 @@ class Task:
 
     @property
     def complete(self) -> bool:
-        """Whether it has a result that no stop cut short."""
+        """True if it has a result that no stop cut short."""
         return self.done and not self.problem and not self.stopping
 
     @property
     def useful(self) -> bool:
-        """Whether it has a whole result, or goes on to one."""
+        """True if it has a whole result, or goes on to one."""
         return self.complete or not (self.done or self.stopping)
 
     @property
     def stopping(self) -> bool:
-        """Whether a stop was asked for."""
+        """True if a stop was asked for."""
         return self._stop.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end, at most so long; whether it has come."""
+        """Wait for its end for at most ``seconds``; return whether it ended."""
         return self._over.wait(seconds)
 
     def outcome(self) -> Any:
@@ -141,12 +141,12 @@ class Task:
         return self.result
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Ask it to stop, and wait so long for its end."""
+        """Ask it to stop, and wait for its end."""
         self._stop.set()
         self.wait(seconds)
 
     def stopped(self) -> bool:
-        """Whether it is to stop: it was asked to, or every browser that looks has gone."""
+        """Return whether it should stop, because of a request or because all browsers have left."""
         now = time.monotonic()
         if any(present() for present in list(self._lookers.values())):
             self._seen = now
@@ -156,22 +156,22 @@ class Task:
         return self.stopping
 
     def touch(self) -> None:
-        """A page asked for it."""
+        """Record that a page asked for it."""
         self._seen = time.monotonic()
 
     def join(self) -> None:
-        """It goes on for this session too."""
+        """Keep it running for this session, too."""
         name, present = _session()
         self._lookers[name] = present
 
     def leave(self) -> None:
-        """This session needs it no more; without another one that does, it stops."""
+        """Release it from this session; it stops if no other session needs it."""
         self._lookers.pop(_session()[0], None)
         if not self._lookers and not self.done:
             self.stop()
 
     def words(self) -> str:
-        """How far it is, as Markdown."""
+        """Return its progress as Markdown."""
         if self.place and not self.stopping:
             return f"Waiting for a turn: **{self.title}** · place {self.place} in line"
         verb = "Stopping" if self.stopping else "Running"
@@ -179,7 +179,7 @@ class Task:
         return " · ".join(filter(None, said))
 
     def begin(self) -> None:
-        """Stand in line, and work in a thread that ends with the server."""
+        """Join the queue, and work in a thread that ends with the server."""
         self.line.tasks.append(self)
         threading.Thread(target=self._work, daemon=True, name="task").start()
 
@@ -203,13 +203,14 @@ class Task:
             with suppress(Exception):
                 self.ended(self)
             whole = not (self.problem or self.stopping) and self.result  # else some is missing
-            # Packed before a session has it: those that read a result compute more into it.
+            # Packed before a session gets it, because readers of a result add computed values to
+            # it.
             packed = answers.packed((self.parts, self.result)) if self.keep and whole else b""
             self._over.set()
         answers.put(self.key, packed)
 
     def answered(self) -> bool:
-        """Take the answer that was kept, if there is one; nothing is left to do then."""
+        """Use the stored answer if there is one, which ends the task."""
         found = answers.get(self.key) if self.keep else None
         if found is not None:
             self.parts, self.result = found
@@ -265,18 +266,18 @@ def _session() -> tuple[str, Callable[[], bool]]:
 
 # On a page --------------------------------------------------------------------------------
 
-OPEN: Place[bool] = Place("dialog", bool)  # whether a dialog is; a page drawn again has none
+OPEN: Place[bool] = Place("dialog", bool)  # true while a dialog is open; a redrawn page has none
 
 
-# The server's tasks that have a key, those that were asked for last at the end.
+# The server's tasks with a key, the most recently requested last.
 _lock, _shared = threading.Lock(), OrderedDict[Hashable, Task]()
 
 
 def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
-    """Return the server's task for ``key``: one that goes on or is complete, else a new one.
+    """Return the server's task for ``key``: a running or complete one, else a new one.
 
-    For work on public data that every page asks for again while it needs it. With ``keep`` a whole
-    result outlives the server.
+    This is for work on public data, which a page requests again while it needs it. With ``keep`` a
+    whole result outlives the server.
     """
     new = None
     with _lock:
@@ -315,7 +316,7 @@ def start(
     wait: float | None = None,
     **options: Any,
 ) -> Task:
-    """Begin a task in the session's place of that name; the one before it there is stopped.
+    """Start a task as the session's task of that name, and stop the previous one.
 
     With a ``key``, sessions that ask for the same share one task. ``options`` are fields of Task.
     """
@@ -337,7 +338,7 @@ def start(
 def resume(name: str, *call: Any, key: Hashable, begin: bool, **options: Any) -> Task | None:
     """Return the session's task of that name, or the server's for ``key`` if it has one.
 
-    With ``begin`` as :func:`start`, which begins one where none does.
+    With ``begin``, start one as :func:`start` does if there is none.
     """
     found = find(name)
     other = key is not None and (found is None or (found.done and found.key != key))
@@ -347,7 +348,7 @@ def resume(name: str, *call: Any, key: Hashable, begin: bool, **options: Any) ->
 
 
 def drop(name: str) -> None:
-    """Empty the place; the task in it is needed no more."""
+    """Forget the session's task of that name, which is no longer needed."""
     if (task := find(name)) is not None:
         task.leave()
         del st.session_state[f"task-{name}"]
@@ -362,7 +363,7 @@ background:#2f7fd0;animation:run-bar 1.4s ease-in-out infinite alternate"></div>
 def watch(
     name: str, more: Callable[[Task], object] = lambda task: None, at: str = ""
 ) -> Task | None:
-    """Return the session's task of that name once it is done; show a bar and a button until then.
+    """Return the session's task of that name once it is done; until then show a bar and a button.
 
     ``more`` draws the parts so far below the bar; ``at`` names the place of one of two bars.
     """
@@ -387,7 +388,7 @@ def show_problem(task: Task, stopped: str = "") -> None:
 
 
 def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str = "") -> None:
-    """Show the bar of the session's task, as if it went on: the next look sees its end."""
+    """Show the bar of the session's task as if it were running; the next update sees its end."""
     task = find(name)
     assert task is not None
 
@@ -421,23 +422,24 @@ def redraw_until_done(
     every: float = EVERY,
     going: bool | None = None,
 ) -> None:
-    """Draw, and while one of the tasks goes on, again and again; then the whole page once more.
+    """Draw repeatedly while one of the tasks is running, then draw the whole page once more.
 
-    Under a dialog that waits until the dialog is closed, because drawing the page would close it.
+    While a dialog is open this waits, because drawing the page would close it.
     """
-    if going is None:  # else the page was drawn as if so
+    if going is None:  # otherwise the page was drawn as if they were
         going = not all(task.done for task in find())
 
     looked: list[bool] = []
 
     @st.fragment(run_every=every if going else None)
     def look() -> None:
-        # Not while the page is drawn: the rest of the page would not see a press of its button.
+        # Not while the page is drawn, because the rest of the page would miss a press of its
+        # button.
         tasks = find() if looked else ()
         for task in tasks:
             task.touch()
         if looked and going and all(task.done for task in tasks) and not OPEN.get():
-            st.empty()  # a link that was pressed meanwhile is followed: st.rerun would ask to stay
+            st.empty()  # follow a link that was pressed meanwhile; st.rerun would stay
             st.rerun()
         draw()
         looked.append(True)

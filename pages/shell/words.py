@@ -20,7 +20,7 @@ from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name
 
 # The unit of a ledger, by its method.
 UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
-# Choices whose label is not just their name with a capital letter.
+# Choices with a label other than their capitalised name.
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "skeleton_f1": "Skeleton F1",
@@ -47,13 +47,13 @@ RESEARCH_TOOL = (
 
 
 def label(value: Any) -> str:
-    """The field's name for a declared choice."""
+    """Return the field's name for a declared choice."""
     word = str(value)
     return LABELS.get(word, word[:1].upper() + word[1:] if word.islower() else word)
 
 
 def dataset_title(data: Dataset) -> str:
-    """The dataset's name as a heading shows it."""
+    """Return the dataset's name as a heading shows it."""
     if not data.public:
         return data.name
     if data.name.startswith("pair:"):
@@ -67,17 +67,17 @@ def dataset_title(data: Dataset) -> str:
 
 
 def file_stem(data: Dataset) -> str:
-    """The dataset's name as part of a file name."""
+    """Return the dataset's name as part of a file name."""
     return data.name.replace(":", "_")
 
 
 def safe(text: str) -> str:
-    """A person's text as HTML that means the text itself."""
+    """Return a user's text escaped for HTML."""
     return html.escape(text, quote=True)
 
 
 # Streamlit finds links, icons, emoji and arrows in the text that Markdown leaves, even if it was
-# escaped. A character without width stands behind these.
+# escaped. A zero-width character follows these.
 _FOUND = re.compile(
     r":(?=//|[\w+-]+[:/])|@(?=\w)|www(?=\.)|(?<!\S)[-<>~](?=[-=>]{1,2}(?!\S))", re.IGNORECASE
 )
@@ -85,12 +85,12 @@ _MARKS = re.compile(r"[\\`*_\[\]<>$~:&]|^[#+-]|(?<=\d)[.)](?=\s)")
 
 
 def plain(text: str) -> str:
-    """A person's text inside Markdown: it shows as it is, without a mark, a link or an icon."""
+    """Return a user's text escaped for Markdown, without formatting, links or icons."""
     return _MARKS.sub(r"\\\g<0>", _FOUND.sub("\\g<0>\u2060", " ".join(text.split())))
 
 
 def epsilon_cells(result: RunResult) -> list[tuple[str, str, str]]:
-    """(name, value, note) of every ε that a finished run has."""
+    """Return (name, value, note) of every ε of a finished run."""
     ledger, epsilon = result.ledger, getattr(result.params, "epsilon", None)
     if epsilon is None:
         return [("Privacy", "none", "noise-free run")]
@@ -112,10 +112,10 @@ def epsilon_cells(result: RunResult) -> list[tuple[str, str, str]]:
 
 
 def share(value: float | None) -> str:
-    """A score between 0 and 1 with two digits; a dash where it is not defined."""
+    """Return a score between 0 and 1 with two digits; a dash if it is undefined."""
     return "–" if value is None else f"{value:.2f}"
 
 
 def theme() -> str:
-    """ "light" or "dark", as the browser shows the app."""
+    """Return "light" or "dark", the browser's theme."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -32,7 +32,7 @@ ABOUT = (
 
 
 def page(pressed: bool) -> None:
-    """The forecast for the declared schema of the user's own table."""
+    """Draw the forecast for the declared schema of the user's own table."""
     here = journey.stage_at("study")
     journey.stages_bar(here)
     st.title(state.visit().page or "Choose ε", anchor=False)
@@ -100,7 +100,7 @@ def _asked(schema: Schema) -> tuple[Any, ...]:
 
 
 def plan_view(found: Plan) -> None:
-    """The sentence, the curves, and the table."""
+    """Draw the sentence, the curves, and the table."""
     st.header(text.plain(found.sentence), anchor=False)
     lines = []
     for key in dict.fromkeys(f.algorithm for f in found.forecasts):

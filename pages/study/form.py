@@ -190,6 +190,6 @@ def plan_form() -> bool:
 
 
 def epsilon_now() -> float:
-    """The visit's ε, for "you are here"."""
+    """Return the visit's ε, for "you are here"."""
     value = drafted().params.get("epsilon")
     return float(value) if isinstance(value, int | float) and value > 0 else 1.0

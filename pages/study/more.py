@@ -282,7 +282,7 @@ def _files(found: Sequence[Found]) -> None:
 
 
 def _open() -> None:
-    """A file from elsewhere: its runs as a table and curves; nothing in it is trusted."""
+    """Draw a file from elsewhere: its runs as a table and curves; nothing in it is trusted."""
     file = st.file_uploader("Study (.db)", type=["db"], key="study-upload")
     if file is None:
         return

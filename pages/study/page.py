@@ -24,7 +24,7 @@ _FOUND: Place[dict[str, tuple[Any, Found]]] = Place("study_found", dict)
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     with st.sidebar:
         pressed = settings_form()
     now = drafted()
@@ -99,7 +99,7 @@ def _show(shown: list[Line], here: Source, working: task.Task | None) -> None:
 
 
 def _cut(working: task.Task | None) -> bool:
-    """Whether runs are to come, or never will."""
+    """Return whether runs are to come, or never will."""
     return working is not None and not working.complete
 
 

@@ -45,8 +45,8 @@ TAKEN = {
     "the sum of all rows": "sum",
     "how many rows there are": "count",
 }
-A_PAGE = 12  # cards on one screen; more are turned
-_LINE = 20_000  # characters of a list of levels
+A_PAGE = 12  # cards on one screen; more need several pages
+_LINE = 20_000  # maximum length of a list of levels in characters
 _LEVELS, _CUTS = {"kind": (ORDERED, UNORDERED)}, {"kind": (NUMERIC, YEAR)}
 _GROUPS, _GAPS = {"kind": (ORDERED, UNORDERED, MONTH)}, {"kind": (NUMERIC, YEAR, MONTH)}
 
@@ -121,9 +121,9 @@ class Card(Parameters):
 
 
 def drafts(found: Sequence[Found], schema: Schema | None = None) -> dict[str, Draft]:
-    """Return a card's values for each column: by the schema in force, else as found.
+    """Return a card's values for each column, from the current schema or else inferred.
 
-    Found facts are not declared.
+    Inferred facts are not declared.
     """
     cards = {column.name: _draft(column) for column in found}
     if schema is None:
@@ -181,19 +181,19 @@ def _draft(found: Found) -> Draft:
 
 
 def person_of(cards: Mapping[str, Draft]) -> str | None:
-    """The column that says which person a row belongs to; None where each row is a person."""
+    """Return the column that says which person a row belongs to; None if each row is a person."""
     return next((name for name, card in cards.items() if card["person"]), None)
 
 
 def used(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
-    """The columns of which the levels are used."""
+    """Return the columns with levels that are used."""
     skip = None if person_of(cards) is None else order
     left_out = {name for name, card in cards.items() if card["out"] or card["person"]}
     return [name for name in cards if name not in left_out and name != skip]
 
 
 def waiting(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
-    """The used columns that the person has not declared yet."""
+    """Return the used columns that the user has not declared yet."""
     return [name for name in used(cards, order) if not cards[name]["declared"]]
 
 
@@ -206,8 +206,8 @@ def schema_of(
 ) -> Schema:
     """Return the schema that the cards declare.
 
-    A card that agrees with the schema in ``force`` leaves its column as it is there. Raises
-    InputError where a column is not declared, or does not fit.
+    A card that agrees with the schema in ``force`` keeps the column of that schema. Raises
+    InputError if a column is undeclared or invalid.
     """
     if left := waiting(cards, order):
         listed = ", ".join(left[:3]) + (" …" if left[3:] else "")
@@ -233,7 +233,8 @@ def schema_of(
 
 
 def _same(card: Draft, other: Draft) -> bool:
-    """Whether two cards say the same of a column, apart from its persons and who declared it."""
+    """Return whether two cards describe a column in the same way, apart from persons and
+    declaration."""
     return all(card[what] == other[what] for what in {*card} - {"person", "take", "declared"})
 
 
@@ -287,7 +288,7 @@ def _pairs(name: str, typed: str) -> list[tuple[str, str]]:
 
 
 def _groups(name: str, typed: str) -> dict[str, tuple[str, ...] | dict[str, float]]:
-    """Return the levels of each group that is typed, with their shares where they have some."""
+    """Return the levels of each typed group, with their shares if there are any."""
     found: dict[str, tuple[str, ...] | dict[str, float]] = {}
     for group, words in _pairs(name, typed):
         parts = [word.rpartition(" = ") for word in split(words)]
@@ -320,8 +321,8 @@ def card_view(
 ) -> None:
     """Draw one column's card.
 
-    ``ordering``: it orders the rows of a person, and has no other use. ``many``: a person has many
-    rows. ``origin`` is the way in which the schema in force got its facts about it, if it has any.
+    ``ordering``: it only orders the rows of a person. ``many``: a person has many
+    rows. ``origin`` says where the current schema's facts about it come from, if there are any.
     """
     card, person = cards[column.name], person_of(cards)
     with st.container(border=True, key=f"{key}-card"):
@@ -344,7 +345,7 @@ def card_view(
         with st.container(horizontal=True):
             if not card["person"]:
                 _control(card, "out", key)
-            if many and person in (None, column.name):  # any column may say who
+            if many and person in (None, column.name):  # any column may identify the person
                 _control(card, "person", key)
         if card["person"]:
             st.caption("Identifies the person of each row. No release contains it.")

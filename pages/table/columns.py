@@ -46,11 +46,11 @@ _LOOK = "columns"
 
 
 def builder(file: OwnFile) -> None:
-    """Cards and the schema's file."""
+    """Draw the cards and the schema's file."""
     data = OWN_DATA.get()
     if data is not None and data.declared:
         st.success("This table is read with a declared schema, so strict runs have a guarantee.")
-    elif data is not None:  # else the page says why the file could not be read
+    elif data is not None:  # otherwise the page says why the file could not be read
         st.warning(OPEN)
     if st.toggle(START, key="schema-open"):
         st.caption(ABOUT)
@@ -74,7 +74,7 @@ def builder(file: OwnFile) -> None:
 def _looked_at(file: OwnFile) -> bool:
     """Return whether the table's columns have been examined; show the progress or the error.
 
-    They are examined once per file; InputError in one sentence for one that is no table.
+    They are examined once per file; Show the sentence of InputError for a file that is not a table.
     """
     if file.proposal is not None:
         return True
@@ -169,7 +169,8 @@ def _several(found: Sequence[Found], known: Draft) -> bool:
 
 
 def _order(known: Draft, force: Schema | None) -> str:
-    """Which column orders a person's rows, where a person has many."""
+    """Draw the choice of the column that orders a person's rows, if a person has several, and
+    return it."""
     drafts = known["drafts"]
     if (person := cards.person_of(drafts)) is None:
         return cards.ORDERLESS
@@ -185,7 +186,8 @@ def _order(known: Draft, force: Schema | None) -> str:
 
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
-    """How many rows a workbook has, which does not hold those that are blank at its end."""
+    """Draw the number of rows of a workbook, which does not store blank rows at its end, and return
+    it."""
     data, book = OWN_DATA.get(), Path(file.upload.name).suffix.lower() in BOOKS
     if data is None or not book or cards.person_of(drafts) is not None:
         return None
@@ -194,7 +196,7 @@ def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
 
 
 def _turned(many: int) -> list[int]:
-    """Where the cards on screen begin: all of them, or the page of them that is chosen."""
+    """Return the first card of the chosen page of cards."""
     starts = list(range(0, many, cards.A_PAGE))
     if len(starts) < 2:
         return starts
@@ -204,7 +206,7 @@ def _turned(many: int) -> list[int]:
 
 
 def known_view(schema: Schema | None) -> None:
-    """Show the facts that every guarantee takes for public, and those that the table must fit."""
+    """Show the facts that every guarantee treats as public and that the table must fit."""
     data = OWN_DATA.get()
     if schema is None or data is None or not data.declared:
         st.info("Declare the columns first.")
@@ -242,7 +244,8 @@ def asks(data: Dataset) -> bool:
 
 
 def unforeseen(data: Dataset, *, key: str) -> None:
-    """The cells that match no level, for their owner; a question where many are answers."""
+    """Draw the cells that match no level, for their owner, with a question if many count as
+    answers."""
     if not data.unforeseen_cells:
         return
     asked = asks(data)

@@ -1,4 +1,4 @@
-"""The expected result of a release, simulated from public facts alone."""
+"""The expected result of a release, simulated from public facts only."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _say(f: Forecast, question: PlanRequest, epsilon: float, delta: float) -> No
         f"**Expect about {f.found.median:.0f} of {f.links.median:.0f} links, and "
         f"{false or 'no'} false {'one' if false == 1 else 'ones'}.**"
     )
-    # Where n, d and ε alone say it, they have said it above.
+    # The page says above if n, d and ε already imply it.
     if f.poor and not detectability(question.rows, len(question.names), [epsilon], delta):
         st.warning(no_graph(question, [epsilon], delta), icon=":material/warning:")
     st.caption(

@@ -1,6 +1,6 @@
-"""Release files: one is checked, several become one, and knowledge is applied; nothing is charged.
+"""Release files: check one, combine several, or apply background knowledge. Nothing is charged.
 
-All of it follows from the files alone: no data and no budget are needed.
+The files are enough: no data and no budget are needed.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ def files() -> None:
 
 
 def _opened(raw: bytes) -> tuple[Release, float]:
-    """A verified release, and what its check found; InputError for any other file."""
+    """Return a verified release and the result of its check; InputError for any other file."""
     seal = hashlib.sha256(raw).hexdigest()
     found: tuple[Release, float] = _waited("Checking the file …", ("check", seal), verified, raw)
     return found
 
 
 def _check(release: Release, doubt: float) -> None:
-    """Show a file that was checked; InputError for another key, and for a page that is not its."""
+    """Show a file that was checked; InputError for another key, or for the page of another
+    release."""
     page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
     key = st.text_input("The signer's public key, if you have it", key="check-key").strip()
     verify(release, public_key(key) if key else None)
@@ -75,7 +76,8 @@ def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
 
 
 def follows(releases: Sequence[Release], key: str) -> None:
-    """A new file, of several releases or under knowledge that is applied afterwards."""
+    """Draw a new file from several releases, or with background knowledge that is applied
+    afterwards."""
     several = len(releases) > 1
     title, place = "Apply background knowledge afterwards", f"{key}-afterwards"
     with st.container(key=place) if several else st.expander(title, key=place):

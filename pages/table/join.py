@@ -1,4 +1,4 @@
-"""A second file, whose columns are added to a person's own table by a key."""
+"""A second file with columns that are added to the user's table by a key."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def second(file: OwnFile) -> None:
 
 
 def _usual(mine: Sequence[str], its: Sequence[str]) -> tuple[str, str]:
-    """The first name that both have, else the first of each."""
+    """Return the first name that both tables have, else the first name of each."""
     both = next((name for name in mine if name in its), None)
     return both or mine[0], both or its[0]
 

@@ -29,7 +29,7 @@ PUBLIC = "Another dataset: yours again, or a public one"
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     if not drafted_source().own:
         door()
         return
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def door() -> None:
-    """No table yet: a place for one, and below it what else can be done without one."""
+    """Draw the upload, and below it the parts that need no table."""
     st.html(f"<h1>{state.visit().page}</h1>")
     st.caption(DOOR)
     upload(key="drop")

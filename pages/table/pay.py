@@ -1,4 +1,4 @@
-"""Budgets, the form that spends one, and a release that goes on: whether it has been paid for."""
+"""Budgets, the form of a release, and a running release with its charge."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ from pages.table import expected, question, share
 from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
-PATIENCE = 5.0  # seconds that a release has after a stop: one that is charged should be kept
-_REFUSED: Place[str] = Place("budget_refused", str)  # why none was declared, to be said once
+PATIENCE = 5.0  # seconds that a release has after a stop, because a charged one should be saved
+_REFUSED: Place[str] = Place(
+    "budget_refused", str
+)  # the reason why no budget was declared, shown once
 FOR_EVER = "You declare a total once. It outlives this session, and charges are never undone."
 
 
@@ -55,7 +57,7 @@ SIGNATURE = (
 
 
 def budgets() -> list[Budget]:
-    """Return the budgets, with a form for a new one; none where their file cannot be read."""
+    """Return the budgets, with a form for a new one; empty if their file cannot be read."""
     st.markdown("**Your budgets**")
     found: list[Budget] = []
     try:
@@ -78,7 +80,7 @@ def budgets() -> list[Budget]:
 
 
 def _declare(d: Draft) -> None:
-    """A new budget, which pays the next release."""
+    """Declare a new budget and select it for the next release."""
     try:
         _paid_by(mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"]))
     except InputError as error:
@@ -108,7 +110,7 @@ def _table(found: Sequence[Budget]) -> None:
 
 
 def again(budgets: Sequence[Budget]) -> None:
-    """Releases made before, the last first: a closed tab loses nothing."""
+    """Draw earlier releases, the last one first, so that a closed tab loses nothing."""
     book = mode.budgets()
     made = [
         (c.at, ids[c.id], f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}")
@@ -136,7 +138,7 @@ def again(budgets: Sequence[Budget]) -> None:
 
 
 def spend(data: Dataset, book: Sequence[Budget]) -> None:
-    """The form of a release."""
+    """Draw the form of a release."""
     st.markdown(f"**Release by {algorithm(ALGORITHM).title}**")
     file = OWN_FILE.get()
     if file is None or file.schema is None or not data.declared:
@@ -204,16 +206,16 @@ def _remaining(budget: Budget, epsilon: float) -> None:
         st.caption(f"“{name}”: {budget.remaining}. After this release ε = {after:f} remains.")
 
 
-# A release that goes on ---------------------------------------------------------------------
+# A running release ---------------------------------------------------------------------
 
 
 def begin(
     data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
 ) -> None:
-    """Start a release that the budget ``name`` pays, unless one goes on."""
+    """Start a release that is charged to the budget ``name``, unless one is running."""
     if going():
         return
-    mode.budgets()  # refuses on a public server
+    mode.budgets()  # raises on a public server
     title = f"a release charged to “{text.plain(name)}”"
     call = data, schema, dict(values), name, sign
     options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
@@ -221,7 +223,7 @@ def begin(
 
 
 def going() -> bool:
-    """Whether one goes on."""
+    """Return whether a release is running."""
     task = find(RELEASE)
     return task is not None and not task.done
 
@@ -243,7 +245,7 @@ def _how_far(task: Task) -> None:
 
 
 def problem(task: Task) -> str:
-    """Why there is no release, and whether it is paid for; "" where there is one."""
+    """Return why there is no release and whether it was charged, or "" if there is one."""
     if not task.problem or isinstance(task.error, InputError):
         return task.problem
     if CHARGED not in task.parts:
@@ -255,7 +257,7 @@ def problem(task: Task) -> str:
 
 
 def made() -> bool:
-    """Whether a release was made of the file in force; its step is then done."""
+    """Return whether a release was made from the current file, so that its step is done."""
     found = released()
     if found is None or not in_force(found[1]):
         return False
@@ -264,9 +266,9 @@ def made() -> bool:
 
 
 def ended() -> None:
-    """Why the last release was not made, in one sentence; or the release.
+    """Draw the last release, or why it was not made.
 
-    One that was made of a file before is paid for: it stays, folded away under its own words.
+    A release from an earlier file is paid for, so it stays, folded away.
     """
     task, found = find(RELEASE), released()
     if task is not None and (why := problem(task)) and in_force(task.args[0]):

@@ -1,4 +1,4 @@
-"""The question that a release is for: cause, outcome, levels, and the order of time."""
+"""The question of a release: cause, outcome, levels, and the order of time."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ def _number(typed: str) -> float:
 
 
 def _order(schema: Schema, d: Draft) -> Knowledge | None:
-    """The columns before the cause and after it, as tiers; those in neither are free."""
+    """Draw the choice of columns before and after the cause, and return them as tiers; the others
+    are free."""
     st.caption(ORDER)
     others = [name for name in schema.names if name not in (d["cause"], d["outcome"])]
     for place, (name, title) in zip(

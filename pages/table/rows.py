@@ -24,7 +24,7 @@ TRIAL = "trial_2000.csv", "trial_schema.json"
 
 
 def exact(data: Dataset) -> None:
-    """Everything about the rows, as they are."""
+    """Draw the exact rows and their counts."""
     few, many = min(data.cardinalities), max(data.cardinalities)
     edges = "unknown" if data.truth is None else f"{data.truth.number_of_edges()}"
     tiles = {
@@ -87,7 +87,7 @@ def _downloads(data: Dataset) -> None:
 
 
 def sample() -> None:
-    """A table to try the page with, and its declared schema."""
+    """Draw a table to try the page with, and its declared schema."""
     st.button("Try a sample: a simulated trial of 2,000 patients", key="sample", on_click=_take)
 
 

@@ -34,7 +34,8 @@ _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
 
 
 def released(release: Release, ids: Sequence[str]) -> None:
-    """A release that was made here: its promise, graph and files; ``ids`` in the vault, if kept."""
+    """Draw a release that was made here: its guarantee, graph and files; ``ids`` are its names if
+    it was saved."""
     epsilon, delta = float(release.total.epsilon), float(release.total.delta)
     st.success(
         f"Released under (ε, δ) = ({text.number(epsilon)}, {text.number(delta)}), charged to "
@@ -56,7 +57,7 @@ def released(release: Release, ids: Sequence[str]) -> None:
 
 
 def answered(release: Release) -> None:
-    """The answers to the questions that the release was made for."""
+    """Draw the answers to the release's questions."""
     for found in answers(release):
         st.markdown(f"**{text.plain(found.sentence)}**")
         st.caption(text.plain(" ".join(found.notes)))
@@ -65,12 +66,13 @@ def answered(release: Release) -> None:
 def graph(release: Release, key: str) -> None:
     """Draw the answer to its question, the graph, its edges, and effects on demand."""
     answered(release)
-    # An image, since the page would drop an SVG: it knows no colour of the text around it.
+    # An image, because the page would drop an SVG. It cannot use the colour of the surrounding
+    # text.
     drawn = release_svg(release).replace("currentColor", palette().font)
     coded = base64.b64encode(drawn.encode()).decode()
     alt = text.safe(f"The released graph of {release.name}")
     source = f"data:image/svg+xml;base64,{coded}"
-    wide = _WIDE.findall(drawn)[0]  # of many columns as large as there is room
+    wide = _WIDE.findall(drawn)[0]  # with many columns as large as possible
     st.html(f'<img alt="{alt}" src="{source}" style="width:100%;max-width:max(44rem,{wide}px)">')
     if release.confidence:
         rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
@@ -87,7 +89,7 @@ def _asked(_release: Release, seal: str) -> Ask:
 
 
 def _how_much(release: Release, key: str) -> None:
-    """Two boxes and one sentence, once asked for; nothing where no link was found."""
+    """Draw the choice of two columns and the answer, folded; draw nothing if no link was found."""
     if not release.cpdag:
         return
     box = st.expander("Causal effects", key=f"{key}-effects", on_change="rerun")
@@ -102,7 +104,8 @@ def _how_much(release: Release, key: str) -> None:
 
 
 def files(release: Release, stem: str, key: str) -> None:
-    """A release's files: for a check, for people, synthetic rows, and other tools' words."""
+    """Draw a release's files: for a check, for people, synthetic rows, and formats of other
+    tools."""
     offer(partial(canonical, release), partial(to_html, release), stem, key)
     with st.container(horizontal=True):
         export.download(
@@ -122,7 +125,7 @@ def files(release: Release, stem: str, key: str) -> None:
 
 
 def offer(content: Callable[[], str], page: Callable[[], str], stem: str, key: str) -> None:
-    """The two files of a release."""
+    """Draw the two files of a release."""
     with st.container(horizontal=True):
         export.download("Release (JSON)", content, f"{stem}.json", key=f"{key}-json")
         export.download("For people (HTML)", page, f"{stem}.html", key=f"{key}-html")

@@ -1,4 +1,4 @@
-"""The long work of this page, for a process that knows nothing of Streamlit."""
+"""The long work of this page, for a process without Streamlit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def release(
     name: str,
     sign: bool,
 ) -> Release:
-    """Charge the budget, then release. Parts: CHARGED once it is, then the id in the vault."""
+    """Charge the budget, then release. The parts are CHARGED after the charge, then the id of the
+    saved release."""
 
     def told(share: float | None, phrase: str) -> None:
         if phrase == CHARGED:
@@ -42,14 +43,15 @@ def release(
 
 
 def verified(monitor: Reporter, raw: bytes) -> tuple[Release, float]:
-    """A release from its file, and how probable numbers this good are."""
+    """Return a release from its file, and the bound on the probability of its numbers."""
     return opened(raw)
 
 
 def derive(
     monitor: Reporter, releases: Sequence[Release], known: Knowledge | None, different_people: bool
 ) -> tuple[Release, list[float]]:
-    """Releases as one, or one under other knowledge; and how far the former differ by column."""
+    """Return the combined release, or one with other knowledge, and how far releases differ by
+    column."""
     if len(releases) == 1 and known is not None:
         return with_knowledge(releases[0], known), []
     made = combined(releases, known, different_people)

@@ -1,4 +1,4 @@
-"""Does a released model betray who was in it? A tracing attack, and its limits."""
+"""Membership in a released model: a tracing attack, and its limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _traced(epsilon: float | None) -> Tracing:
 
 
 def membership_view() -> None:
-    """The power of the attack against its false positives, with noise and without."""
+    """Draw the power of the attack against its false positives, with noise and without."""
     box = st.expander("Membership: does a released model reveal whose data it used?",
                       key="audit-membership", on_change="rerun")  # fmt: skip
     if not box.open:

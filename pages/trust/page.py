@@ -33,7 +33,7 @@ class Fields(Parameters):
 
 
 def main() -> None:
-    """The page, top to bottom."""
+    """Draw the page from top to bottom."""
     st.html("<h1>Audit</h1>")
     st.caption("A true ε limits every test between neighbouring datasets. All data are simulated.")
     with st.sidebar:
@@ -82,14 +82,14 @@ def attack_form() -> None:
 
 
 def underway(task: Task) -> None:
-    """The bound so far."""
+    """Draw the bound so far."""
     if measured := list(task.parts):
         growth = [(found.runs, found.epsilon) for found in measured]
         view.growth_view(growth, measured[-1].claimed, key="audit-live")
 
 
 def ended(task: Task) -> None:
-    """The sentence, the growth and the replay of the attack that ended last."""
+    """Draw the sentence, the growth and the replay of the attack that ended last."""
     line: CaseResult | None = task.result
     if line is None:
         show_problem(task, "Stopped before the first run.")
@@ -106,7 +106,7 @@ def ended(task: Task) -> None:
 
 
 def finished() -> None:
-    """The example that comes with the project."""
+    """Draw the example that comes with the project."""
     try:
         lines = view.example()
     except InputError as error:

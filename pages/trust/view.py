@@ -33,7 +33,7 @@ NEIGHBOURS = {
 
 @st.cache_data(show_spinner=False)
 def example() -> dict[str, CaseResult]:
-    """The finished audit that comes with the project, by key."""
+    """Return the finished audit that comes with the project, by key."""
     return read_results(str(EXAMPLE))
 
 
@@ -89,7 +89,7 @@ def growth_view(growth: Sequence[tuple[int, float]], claimed: float, *, key: str
 
 
 def replay_ratios(lines: Iterable[CaseResult]) -> dict[str, float]:
-    """Per strict algorithm and mechanism the largest change over the charged sensitivity."""
+    """Draw, per strict algorithm and mechanism, the largest change over the charged sensitivity."""
     found: dict[str, float] = {}
     for line in lines:
         if line.kind == STRICT and line.replayed is not None:
@@ -100,7 +100,7 @@ def replay_ratios(lines: Iterable[CaseResult]) -> dict[str, float]:
 
 
 def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
-    """A bar for each mechanism or answer, with a line at 1."""
+    """Draw a bar for each mechanism or answer, with a line at 1."""
     if not ratios:
         return
     names = list(ratios)[::-1]
@@ -111,7 +111,7 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
            "marker": {"color": inks}, "text": [f"{size:.2f}" for size in sizes],
            "textposition": "auto", "insidetextanchor": "end", "textangle": 0}  # fmt: skip
     layout = {
-        "height": 86 + 26 * len(names),  # the title stands below the ticks of a single bar, too
+        "height": 86 + 26 * len(names),  # place the title below the ticks, also for a single bar
         "margin": {"l": 8, "r": 8, "t": 8, "b": 64},
         "showlegend": False,
         "shapes": [upright(1, dash="dash", color=palette().bars[0])],
@@ -129,7 +129,7 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
 
 
 def lines_view(lines: Sequence[CaseResult]) -> None:
-    """Every line as a table."""
+    """Draw all claims as a table."""
     rows = [
         {
             "Algorithm": TITLES[line.algorithm],
@@ -147,7 +147,7 @@ def lines_view(lines: Sequence[CaseResult]) -> None:
 
 
 def summary_view(lines: Sequence[CaseResult]) -> None:
-    """How many claims stand, and what that does not say."""
+    """Draw the number of claims that were not refuted, and the limits of this result."""
     strict = [x for x in lines if x.kind == STRICT]
     published = [x for x in lines if x.kind == PUBLISHED]
     stands = sum(x.verdict.startswith("not refuted") for x in strict)
@@ -164,7 +164,7 @@ def summary_view(lines: Sequence[CaseResult]) -> None:
 
 
 def power_words(lines: Sequence[CaseResult]) -> str:
-    """How much of the power is the replays' and how much the runs', in a sentence or two."""
+    """Return one or two sentences on the power of replays and of runs."""
     tested = [x for x in lines if x.power is not None]
     by_runs = sum(x.power is not None and x.power.runs == PLANTED[0] for x in tested)
     by_replay = sum(x.power is not None and x.power.replay for x in tested)
@@ -180,7 +180,7 @@ def power_words(lines: Sequence[CaseResult]) -> str:
 # A release file: its own answers, forced upon neighbours of its settings ---------------
 
 FILE_TASK = "audit-release"
-MOST = 20  # megabytes; the release of a hundred columns has less than one
+MOST = 20  # megabytes; a release of a hundred columns has less than one
 
 
 def release_view() -> None:

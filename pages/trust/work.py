@@ -1,4 +1,4 @@
-"""The long work of this page, for a process that knows nothing of Streamlit."""
+"""The long work of this page, for a process without Streamlit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pages.worker import Reporter
 
 
 def attack(monitor: Reporter, key: str, runs: int) -> CaseResult:
-    """The audit of the case with this key; a part is a measurement so far."""
-    # Some cases hold functions that no pipe carries.
+    """Return the audit of the case with this key; a part is a measurement so far."""
+    # Some cases hold functions that cannot be sent through a pipe.
     case = next(one for one in cases(key.partition("/")[0]) if one.key == key)
     return audit(case, runs, **monitor.options, on_look=monitor.part)
 
