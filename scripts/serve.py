@@ -68,7 +68,7 @@ def words_for(words: list[str]) -> list[str]:
     if mode.public():
         if "--token" in ours:
             raise SystemExit(OPEN)
-        # With a limit below zero, every upload is too large, whatever its headers.
+        # With a limit below zero, every upload is too large.
         return [*words, "--server.maxUploadSize", "-1"]
     if "--token" in ours:  # the address that is printed has it
         words = [*words, "--logger.hideWelcomeMessage", "true"]

@@ -137,7 +137,7 @@ def arrows_words(counts: Counts | None) -> str:
         LinkClass.NOT_IDENTIFIABLE: counts.not_identifiable,
     }
     said = listed([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
-    return f"Of those found: {said}." if said else ""
+    return f"Found edges: {said}." if said else ""
 
 
 def directions_words(contradicted: int) -> str:

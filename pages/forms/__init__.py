@@ -92,7 +92,7 @@ def parameter_form(
 
     Privacy comes first, with a warning if ε is too small for data of this ``shape``, then the given
     number of the algorithm's main settings. The rest is folded away after the part that ``folded``
-    draws. That part runs first, because a preset sets all of them. Parameters in ``asked`` have no
+    draws. This part runs first, because a preset sets all of them. Parameters in ``asked`` have no
     widget here.
     """
     values.update(filled(algorithm.key, values))

@@ -302,7 +302,7 @@ def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
         return ""
     if result.diagnostics.descent() is not None:
         return "The thicker a line, the larger its weight in the linear model."
-    return "The thicker a line, the surer the method is of it."
+    return "The thicker a line, the higher its edge confidence."
 
 
 def _untold(data: Dataset, result: RunResult) -> str:
@@ -314,7 +314,7 @@ def _untold(data: Dataset, result: RunResult) -> str:
     if lines:
         what = "is drawn as a line" if lines == 1 else "are drawn as lines"
         said += (
-            f"{text.count(lines, 'arrow')} whose direction is less sure than {percent(SHOWN)} "
+            f"{text.count(lines, 'arrow')} with a direction confidence below {percent(SHOWN)} "
             f"{what}."
         )
     return said.strip()
@@ -372,7 +372,7 @@ def _curve_note(repeats: Repeats | None) -> str:
         return f"The curve over ε is not complete: {len(points)} of {work.POINTS} points are drawn."
     if not task.complete:
         return "The curve over ε was stopped before its end."
-    return f"Lines: the middle of {points[0].of} repetitions at each ε. Bands: the middle 90 %."
+    return f"Lines: the median of {points[0].of} repetitions at each ε. Bands: the middle 90 %."
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:

@@ -33,7 +33,7 @@ _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer, version {made_by}.
 
-settings.json, requirements.txt: what fixes the run, and what ran it
+settings.json, requirements.txt: the run's settings, and the versions that ran it
 edges.csv: the learned graph (a CPDAG). Below a "direction_confidence" of {shown} an edge is
 undirected. A pair that was not fully tested is "untested"
 graph.*: the fully tested edges, for other tools: {formats}

@@ -173,7 +173,8 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading, *, packed:
     st.markdown("**Go on in another tool**")
     if run.result.low_confidence:
         st.caption(
-            f"An arrow less sure than {percent(SHOWN)} is a line here too, as in the picture."
+            f"An arrow with a confidence below {percent(SHOWN)} is a plain line here too, as in "
+            f"the picture."
         )
     with st.container(horizontal=True):
         for key, form in FORMATS.items():

@@ -109,9 +109,9 @@ def _range(usual: Usual) -> str:
 def took(result: RunResult, steps: Sequence[Step]) -> str:
     """Say how many true edges the method and then the noise lose; ``steps`` end with the run."""
     if getattr(result.params, "epsilon", None) is None:
-        return "Privacy took nothing, because no noise is drawn."
+        return "Privacy removed no edges, because no noise is drawn."
     if not steps:
-        return "Only a true graph can show the edges that privacy took."
+        return "Without a true graph, the edges lost to privacy are unknown."
     every, *before, now = (step.found for step in steps)
     edges = f"of the {text.count(every, 'true edge')}"
     left = f"With the noise of this privacy it finds {now}"
@@ -126,8 +126,8 @@ def noise_took(steps: Sequence[Step]) -> str:
     """Say in a few words how many edges the noise took."""
     every, without, now = steps[0].found, steps[-2].found, steps[-1].found
     if now < without:
-        return f"The noise took {without - now} of {text.count(without, 'edge')}"
-    return f"The noise took no edge: {now} of {every} are found"
+        return f"The noise removed {without - now} of {text.count(without, 'edge')}"
+    return f"The noise removed no edge: {now} of {every} are found"
 
 
 def curve_title(points: Sequence[Point]) -> str:
@@ -146,9 +146,9 @@ def details(data: Dataset, result: RunResult) -> list[str]:
     if data.public and counts is not None and m is not None and counts.found:
         links, right = text.count(counts.found, "true link"), counts.correct
         said.append(
-            f"Of the {links} found, {right} {'has' if right == 1 else 'have'} the arrow, or the "
-            f"plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
-            f"{m.directed_f1:.2f}, SHD {m.shd})."
+            f"{right} of the {links} found {'has' if right == 1 else 'have'} the direction, or "
+            "the missing direction, that such data identify "
+            f"(skeleton F1 {m.skeleton_f1:.2f}, directed F1 {m.directed_f1:.2f}, SHD {m.shd})."
         )
     if result.ledger.cap is not None and not result.ledger.no_guarantee_reasons:
         if result.proven.delta > 0:
@@ -171,14 +171,14 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
     said = []
     if data.public:
         said.append(
-            f"A simulation: {data.n:,} rows drawn from {_origin(data)}, whose links are known. On "
-            "real data nobody knows them, and results may be better or worse."
+            f"Simulated data: {data.n:,} rows drawn from {_origin(data)}, whose links are known. "
+            f"On real data the links are unknown, and results may be better or worse."
         )
     else:
         said.append(
-            "Real data: nothing here says how many of these links are real. No score is shown, "
-            "because scores would not be private, and nothing was repeated, because each "
-            "repetition would spend budget."
+            "Real data: the number of links that are real is unknown. No score is shown, because "
+            "scores would not be private. The run was not repeated, because each repetition would "
+            "be charged to the budget."
         )
     if nothing is not None:
         said.append(nothing.sentence)
@@ -186,13 +186,13 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
         why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
         pairs = text.count(len(result.untested), "pair")
         said.append(
-            f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
-            "they are drawn as grey dots."
+            f"{why} with {pairs} not fully tested. Nothing is known about them, and grey dots "
+            "show them."
         )
     if directions := result.summary(scored=False).directions:
         said.append(directions)
     said.append(
-        "A link says that two things go together in a way that the others do not explain. It is "
+        "A link means that two columns go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
         "way. Arrows are less certain than links."
     )

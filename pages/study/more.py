@@ -199,9 +199,9 @@ def _margins(data: Dataset, now: Request) -> None:
     mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)
     st.caption(
         f"{of.name.capitalize()}, {of.n:,} rows, ε = {text.number(paid)}. Drag a curve "
-        "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁); dashed: on "
-        "a wrong one (type II, β₂). Small dots are the plan's orders. The best of many settings is "
-        "partly luck."
+        "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁). Dashed: "
+        "the bound on a wrong deletion (type II, β₂). Small dots are the plan's orders. The best "
+        "of many settings is partly luck."
     )
 
 

@@ -67,9 +67,9 @@ def answer_view(found: Sequence[Found], asked: state.Draft, epsilon: float, *, w
     charts.figure(drawn, key="study-curve", alt=f"{OBJECTIVES[asked['objective']]} against ε")
     show.table(table(found, asked), alt="Settings, the smallest ε of each, its score and its time")
     st.caption(
-        f"Median over the seeds at each ε{_BAND if len(found) <= BANDS else ''}. The smallest ε is "
-        "the first one tried from which on the median stays at the target; its 90 % interval comes "
-        "from drawing the seeds again, and ends at values of ε that were tried."
+        f"Median over the seeds at each ε{_BAND if len(found) <= BANDS else ''}. The smallest ε "
+        f"is the first tried value from which the median stays at the target. Its 90 % interval "
+        f"comes from resampling the seeds, and both ends are tried values."
     )
 
 

@@ -19,8 +19,8 @@ DOOR = (
     "answer, release once."
 )
 RELEASE = (
-    "A release is charged to your budget before any noise is drawn, takes its noise from the "
-    "operating system with no seed, and leaves one file that anyone can check without your data."
+    "A release is charged to your budget before any noise is drawn. Its noise comes from the "
+    "operating system, without a seed. Anyone can check its file without your data."
 )
 # The only way to numbers from private rows without a charge.
 EXACT = "Show exact numbers of your own data (not private)"

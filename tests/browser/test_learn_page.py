@@ -240,7 +240,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     phones[3].get_by_role("button", name="B", exact=True).click()
     wall.get_by_text("Joined: 4. Voted: 4.").wait_for()
     wall.get_by_role("button", name="Show the answer").click()
-    wall.get_by_text("luck explains").wait_for()
+    wall.get_by_text("right by luck").wait_for()
     phones[0].get_by_text("It came from").wait_for()  # without a touch
     wall.screenshot(path=screenshots / "learn_wall_person.png")
     wall.get_by_role("radio", name="How much would you pay?").click()

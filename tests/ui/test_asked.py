@@ -127,7 +127,7 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
         visit(app, "report")
         report = html.unescape(told(app, "html"))
         assert page.sentence in report
-        assert "Real data: nothing here says" in report
+        assert "Real data: the number of links that are real is unknown" in report
 
     line = (f"--cause {asked.cause} --outcome {asked.outcome} --reference {asked.levels[0]} "
             f"--cause-level {asked.levels[1]} {flags}")  # fmt: skip

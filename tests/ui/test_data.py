@@ -100,7 +100,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     assert "2 runs on these data, together ε = 2" in told(app, "caption")
     assert address(app)["data"] == "own"
     visit(app, "report")  # which makes no run more, and has no button that would
-    assert "Real data: nothing here says" in told(app, "html")
+    assert "Real data: the number of links that are real is unknown" in told(app, "html")
     app.session_state["state"].chosen["epsilon"] = 3.0
     app.run()
     assert "Below is: Priv-PC, ε = 1" in told(app, "warning")

@@ -201,7 +201,7 @@ def test_the_scores_of_a_run_that_ended_early(monkeypatch):
         f" ({real} of them true links; not drawn)",
     )
     assert f" ({real} of them true links)." in EARLY.summary().untested
-    said_of = f"Of the {text.count(found, 'true link')} found, {right} "
+    said_of = f"{right} of the {text.count(found, 'true link')} found "
     assert details(ASIA, EARLY)[0].startswith(said_of)
     last = max(charge.order for charge in EARLY.ledger)
     assert f"at order {last}:" in EARLY.summary().ended
