@@ -131,7 +131,7 @@ REFUSED = {
     "rests on an assumption": {"another assumption": put("guarantee", "rests_on", "nothing")},
     "not a release: its JSON needs": {"another format": put("format", "dp")},
     "reads versions 3 to 5": {"another version": put("version", 2)},
-    "this is not a schema|column": {"no schema": put("schema", None)},
+    "this is not a file of schema|column": {"no schema": put("schema", None)},
     "layout of the release|its digest does not match": {
         "a sigma that is true": put("releases", 0, "sigma", True),
         "a sigma in words": put("releases", 0, "sigma", "1"),

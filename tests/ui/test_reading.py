@@ -66,7 +66,7 @@ def test_a_large_table_ends_as_a_small_one(open_app, monkeypatch):
             give(app, "data-file", content)
             said.append(told(app))
         give(app, "data-schema", b"{}", "s.json")
-        assert "This is not a schema" in told(app)  # which of the files is at fault
+        assert "This is not a file of schema" in told(app)  # which of the files is at fault
         give(app, "data-schema", SCHEMA, "s.json")
         said.append(told(app))
         data, file = app.session_state["own_data"], app.session_state["own_file"]
