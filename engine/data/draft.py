@@ -300,7 +300,7 @@ def _hints(
 def _free(table: Relation, facts: _Facts, few: int) -> str:
     """Explain why a column is free text."""
     if facts.long > MOST_TEXT:
-        return f"it is free text: one has {facts.long:,} characters"
+        return f"it is free text: one value has {facts.long:,} characters"
     said = f"it is free text: {few:,} different values, and at most {MAX_LEVELS - 1} can be levels"
     if facts.numbers:
         [words] = _words(table, facts.place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w LIMIT 1")
