@@ -43,9 +43,7 @@ def main() -> None:
     # Do not show another run's numbers next to a running one.
     heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
-        with st.container(
-            key="notes"
-        ):  # outside the part that is redrawn, because users type into it
+        with st.container(key="notes"):  # outside the redrawn part, because users type into it
             fields(typed, run if job is None else None)
     if job is not None:
         bar(runs.TASK)
@@ -99,8 +97,7 @@ def fields(form: Draft, run: runs.Shown | None) -> None:
 
 
 def _menus(form: Draft, run: runs.Shown) -> None:
-    """Draw the choice of cause and outcome, as chosen or as named in the question; else pairs to
-    choose from."""
+    """Draw the choice of cause and outcome, by default as the question names them."""
     titles = titles_of(run.data)
     asked = asked_of(Heading.build(form), run.data)
     shown = asked or (form["cause"], form["outcome"])

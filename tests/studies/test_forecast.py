@@ -381,7 +381,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below():
     assert [line.split()[0] for line in lines[:4]] == ["EM-PC", "Priv-PC", "Priv-PC", "SVT-PC"]
     assert lines[0].endswith("noise")
     assert "0.50 (0.05 to 1.00)" in lines[3]
-    assert "*: no forecast" in lines[5]
+    assert "*: nothing can be said" in lines[5]
     assert lines[4] == forecast.epsilon_range(found.forecasts, 0.8).words
     assert forecast.TRUST in lines[5]
     assert "3,000 rows and ε = 0.1 this budget cannot" in str(forecast.Plan(QUESTION, (LOW, HIGH)))
