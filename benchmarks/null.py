@@ -69,7 +69,7 @@ def kept() -> Kept:
 
 
 def fewer(key: str, cell: Cell, draws: int) -> int:
-    """Reduce the draws on 200 columns, which take one and seven seconds each, to 1/3 and 1/6."""
+    """Return fewer draws for 100 columns or more: a third, or a sixth for Gram NOTEARS."""
     part = {"marginal_pc": 3, "gram_notears": 6}[key] if cell.d >= 100 else 1
     return max(draws // part, 1)
 

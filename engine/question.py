@@ -193,7 +193,7 @@ def _texts(value: Any, name: str) -> tuple[str, ...] | None:
         return None
     several = isinstance(value, Sequence) and not isinstance(value, str)
     if not several or not all(isinstance(one, str) for one in value):
-        raise InputError(f"A question's {name} is a list of texts.")
+        raise InputError(f"A question's {name} must be a list of texts.")
     return tuple(value)
 
 

@@ -18,7 +18,7 @@ from engine.data.networks import NETWORKS
 DOC = Path(__file__).resolve().parent.parent / "research" / "theory" / "privacy_proofs.md"
 START, END = "<!-- python -m scripts.form_costs --write -->\n", "<!-- end -->\n"
 ROWS = 100_000
-ORDERS = {"hailfinder": 3}  # the largest order, because 'auto' would take G2 far more than minutes
+ORDERS = {"hailfinder": 3}  # the largest order: with 'auto' G2 would take hours
 FORMS: dict[str, dict[str, Any]] = {
     "G²": {"statistic": "g2"},
     "Kendall, published": {"statistic": "kendall", "variant": "published"},

@@ -1,6 +1,6 @@
 """Kill -9 releases at random moments: ``python -m scripts.kill_releases [N] [--sequences M]``.
 
-Two processes at once resume each release that was cut short. Prints how many releases are kept and
+Two simultaneous processes resume each interrupted release. Prints how many releases are kept and
 how many charges there are: each charge must have one release. Then it runs so many random sequences
 of events in the life of budgets (``tests/release/life.py``) and prints their actions.
 """

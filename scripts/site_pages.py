@@ -1,7 +1,7 @@
 """Pages of the site that are stored elsewhere or in another form (a hook of mkdocs, see
 mkdocs.yml).
 
-The examples in docs/examples are shown with the outputs that ``python -m scripts.examples`` got.
+The examples in docs/examples are shown with the outputs of ``python -m scripts.examples``.
 CONTRIBUTING.md, CHANGELOG.md and research/ keep their usual places in the repository; in the site
 they are pages without a menu entry.
 """

@@ -96,10 +96,9 @@ def table(results: Sequence[CaseResult]) -> str:
         rows.append((one.algorithm, one.kind, one.pair, *bounds, replayed, one.verdict, planted))
     drawn = aligned(rows)
     note = (
-        "measured: 99 % lower bound from runs alone. replay: largest change of a mechanism's exact "
-        "input over the sensitivity it paid for. injected: the smallest fault, as a multiple of "
-        "ε, that the same attack finds in a copy that draws too little noise. A failed attack "
-        "proves "
-        "nothing."
+        "measured: 99 % lower bound from runs without a replay. replay: largest change of a "
+        "mechanism's exact input over the sensitivity it paid for. injected: the smallest "
+        "fault, as a multiple of ε, that the same attack finds in a copy that draws too little "
+        "noise. A failed attack proves nothing."
     )
     return "\n".join([*drawn, note])

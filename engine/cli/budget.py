@@ -61,7 +61,7 @@ def _lines(budget: Budget, kept: Mapping[str, str], closed: str | None) -> str:
         lines.append(f"  of {budget.rows:,} records: {', '.join(budget.columns)}")
     for c in budget.charges:
         where = f"saved as {kept[c.id]}" if c.id in kept else "nothing saved"
-        where = "interrupted; engine release --resume ends it" if c.id in waiting else where
+        where = "interrupted; engine release --resume finishes it" if c.id in waiting else where
         lines.append(
             f"  {c.at} UTC  ε {c.epsilon:f}  δ {number(float(c.delta))}  {c.what}  {where}"
         )

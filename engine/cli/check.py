@@ -65,7 +65,8 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
 def key_command(argv: Sequence[str]) -> None:
     """Print your public key for recipients; the first use creates a key."""
     parser = Parser(
-        description="Print your public key. Give it to recipients by another way than the release.",
+        description="Print your public key. Give it to recipients through another channel than "
+        "the release.",
         example="key",
     )
     parser.parse_args(argv)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # imports pandas
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
-    """Add the flags for where runs are executed."""
+    """Add the flags that choose where runs are executed."""
     parser.add_argument(
         "--workers",
         type=at_least(1),

@@ -441,7 +441,7 @@ def _parquet(con: Any, root: Path, label: str, decimal: str) -> tuple[str, list[
 def _union(
     parts: Sequence[tuple[str, dict[str, tuple[int, str]]]], label: str, decimal: str
 ) -> tuple[str, list[str]]:
-    """Return tables with the same names as one; columns of different types become text."""
+    """Concatenate tables with the same names; columns of different types become text."""
     names = list(parts[0][1])
     if strange := next((own.keys() ^ {*names} for _, own in parts if own.keys() ^ {*names}), None):
         odd = show(min(strange))
@@ -750,7 +750,8 @@ def _check_join(connection: Any, tables: Sequence[str], query: str, label: str) 
     if given > max(most, default=given):
         raise DataError(
             f"The query gives more rows ({given:,}) than any table of {label} has: a join repeats "
-            "rows. Join to one row each, or declare the person or the number of rows."
+            "rows. Merge them so that each key has one row, or declare the person or the number of "
+            "rows."
         )
 
 

@@ -65,9 +65,7 @@ def save(text: str, path: Path) -> None:
         except OSError:  # the file exists, or the disk has no links (for example a memory stick)
             _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        raise InputError(
-            f"The file {str(path)!r} was created meanwhile and is not overwritten."
-        ) from None
+        raise InputError(f"The file {str(path)!r} already exists and is not overwritten.") from None
     finally:
         os.unlink(fresh)
 

@@ -17,9 +17,9 @@ from engine.theory import uniform_epsilon
 def likely_tests(d: int) -> tuple[int, ...]:
     """Estimate the number of tests of order 0 to d - 2, for planning a strict budget.
 
-    The estimate is every pair once at order 0, half of a complete graph's tests at order 1, and for
-    each further order half of the one before. The estimate is a public fact; if it is wrong, only
-    utility suffers.
+    The estimate counts every pair once at order 0, half of a complete graph's tests at order 1, and
+    for each further order half of the one before. The estimate is a public fact; if it is wrong,
+    only utility suffers.
     """
     pairs = d * (d - 1) // 2
     return (pairs, *(math.ceil(pairs * (d - 2) / 2**k) for k in range(1, d - 1)))

@@ -42,7 +42,7 @@ class Fields(Parameters):
 
     source: str = param(SIMULATED, "Pair", choices=(SIMULATED, FILE, OWN_PAIR))
     mechanism: str = param("square", "Mechanism", choices=(*MECHANISMS, *HELD_OUT), when=_MADE)
-    noise: str = param("gaussian", "Noise of the effect", choices=tuple(NOISES), when=_MADE)
+    noise: str = param("gaussian", "Noise in the effect", choices=tuple(NOISES), when=_MADE)
     cause: str = param("uniform", "Cause", choices=tuple(CAUSES), when=_MADE)
     rows: int = param(1_000, "Rows n", low=20, high=20_000, when=_MADE)
     sample: int = param(0, "Data seed", low=0, high=MOST_SEED, when=_MADE)

@@ -113,8 +113,8 @@ def sum_words(result: RunResult) -> str:
         return ""
     unit, delta = UNITS[ledger.method], number(result.proven.delta)
     said = (
-        f"In {unit} the charges add up to {number(ledger.used)} of {number(ledger.limit)}, "
-        f"the cap (ε = {number(cap.epsilon)}, δ = {delta})"
+        f"In {unit} the charges use {number(ledger.used)} of {number(ledger.limit)}, "
+        f"which is the cap (ε = {number(cap.epsilon)}, δ = {delta})"
     )
     if ledger.method == "basic":
         return f"{said}."

@@ -86,7 +86,7 @@ def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, 
 
 # Declared fields ------------------------------------------------------------------------
 
-ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
+ENDS = {"epsilon": ("strong privacy", "weak privacy"), "delta": ("rarely fails", "may fail")}
 _DECADES = 3  # decades of a log slider on both sides of the default
 
 

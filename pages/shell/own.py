@@ -55,8 +55,8 @@ def upload(*, key: str) -> None:
             type=["json"],
             key=f"{key}-schema",
             max_upload_size=MOST_BYTES // 1_000_000,
-            help="Public facts about the columns; without them no guarantee is given. The step "
-            "Columns writes such a file.",
+            help="Public facts about the columns; without them no guarantee is given. On *Columns* "
+            "you can create such a file.",
             **took,
         )
         st.file_uploader(

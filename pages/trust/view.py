@@ -155,7 +155,7 @@ def summary_view(lines: Sequence[CaseResult]) -> None:
     refuted = {x.algorithm for x in published if x.verdict == "claim refuted"}
     numbers = {
         "Strict claims not refuted": (stands, len(strict)),
-        "Would show twice the ε": (strong, len(strict)),
+        "Able to show twice the ε": (strong, len(strict)),
         "Published algorithms refuted": (len(refuted), len({x.algorithm for x in published})),
     }
     for place, (title, (some, of)) in zip(st.columns(3), numbers.items(), strict=True):
@@ -172,8 +172,8 @@ def power_words(lines: Sequence[CaseResult]) -> str:
     return (
         "A claim that is not refuted is not proven. Each strict claim was attacked again with "
         "half of its noise removed, a fault of twice the ε. "
-        f"Replays found {by_replay} of {len(tested)}, runs alone {by_runs}. For {zero} sound "
-        "claims, runs alone measured nothing above 0."
+        f"Replays found {by_replay} of {len(tested)}. Runs without a replay found {by_runs}. For "
+        f"{zero} sound claims, runs without a replay measured nothing above 0."
     )
 
 

@@ -88,7 +88,7 @@ export class Board extends Picture {
   draw() {
     const places = [-1, ...this.tiers.keys(), this.tiers.length];
     this.root.replaceChildren(
-      el("div", {class: "tiers", role: "group", "aria-label": "Tiers, the earliest first"},
+      el("div", {class: "tiers", role: "group", "aria-label": "Tiers, earliest first"},
         ...places.map((place) => this.column(place))),
       this.pair(),
     );

@@ -155,7 +155,7 @@ export class Money extends Picture {
     const honest = others.every((key) => of(once, "false_positive") <= of(key, "false_positive"));
     this.outcome = finds ? honest ? "once" : "more" : honest ? "less" : "lost";
     const end = {once: "Spending once wins here.", more: "Spending once finds most here, but another method has fewer false positives: it does not win.",
-      less: "Spending once has the fewest false positives here, but it does not find most.", lost: "Spending once does not win here: another method finds more, with fewer false positives."}[this.outcome];
+      less: "Spending once has the fewest false positives here, but another method finds more.", lost: "Spending once does not win here: another method finds more, with fewer false positives."}[this.outcome];
     this.root.dataset.state = JSON.stringify({epsilon: this.model.epsilons[this.at], outcome: this.outcome});
     const said = `Over ${all[once].length} draws, on average: ${parts.join("; ")}, of ${this.model.links} true links. `;
     if (this.spoken === said) return;

@@ -176,7 +176,7 @@ export class Search extends Picture {
     parts.bets.style.visibility = this.waiting ? "" : "hidden";
     const right = this.guess === null || !b ? "" : this.guess === this.gone(b) ? "You said so. " : "You said otherwise. ";
     const verdict = !b ? "" : b[REMOVED] ? "No: the link goes." : b[DECISION] === "passed" ? "Perhaps not: it is examined next." : b[DECISION] === "independent" ? "No." :
-      b[GIVEN].length ? "Yes: something still gets by. The link stays." : "Yes: the link stays.";
+      b[GIVEN].length ? "Yes: the two still depend on each other. The link stays." : "Yes: the link stays.";
     const answer = told ? right + verdict : this.waiting ? "What will happen?" : "";
     if (parts.answer.textContent !== answer) parts.answer.textContent = answer;
     parts.reason.textContent = told && b[REASON] ? `Because ${b[REASON]}.` : "";

@@ -236,7 +236,7 @@ def test_the_command_line_resumes(typed, monkeypatch):
         cut(patch, 1)
         with pytest.raises(RuntimeError):
             typed(f"{RELEASE} r.json")
-    assert "interrupted; engine release --resume ends it" in typed("budget show").out
+    assert "interrupted; engine release --resume finishes it" in typed("budget show").out
     found = typed(f"{RELEASE} r.json --resume")
     assert found.status == 0
     assert "2 more releases of ε = 1" in found.out

@@ -52,7 +52,7 @@ STRICT = "Guaranteed ε = 8, δ = 0. It was fixed before the run"
 PRICES = {
     "strict, but for rounding": (
         *(paid(8.0 * (1 - 5e-10)), None, ["Budget used (ε) 8 · 100 %", "Remaining (ε) 0"]),
-        *(STRICT, "In ε the charges add up to 8 of 8"),
+        *(STRICT, "In ε the charges use 8 of 8"),
     ),
     "published, without end": (
         *(
