@@ -58,7 +58,7 @@ def test_a_pickle_holds_what_was_given_out_and_no_row():
 
 
 def test_an_array_of_another_width_than_the_schema_is_one_sentence():
-    with pytest.raises(InputError, match="3 columns but the schema 8"):
+    with pytest.raises(InputError, match="3 columns but the schema has 8"):
         PrivateGraph(schema=SCHEMA).fit(np.zeros((9, 3), int))
 
 

@@ -170,6 +170,11 @@ class MarginalPCParameters(PrivateParameters):
         """True if the test looks only at the trend."""
         return self.test in (KENDALL, SPEARMAN)
 
+    @property
+    def by_position(self) -> bool:
+        """True if the columns' order breaks ties, to check releases of version 0.3."""
+        return self.orientation != REPAIRED
+
     def order_limit(self, data: Dataset) -> int:
         """Return the largest order as a number."""
         wanted = ORDER if isinstance(self.max_order, str) else self.max_order
@@ -356,13 +361,18 @@ def _edges(graph: Graph) -> list[Pair]:
 
 
 def wanted_triples(
-    tests: NoisyTests, graph: Graph, largest: int, context: RunContext
+    tests: NoisyTests,
+    graph: Graph,
+    largest: int,
+    context: RunContext,
+    *,
+    by_position: bool = False,
 ) -> list[Triple]:
     """List the triples that could show that an edge is a product of the conditioning variables.
 
     For each edge, take the few sets that come nearest to explaining it if their products may carry
     some dependence, including ties. List the triples that the test with products needs for each
-    set.
+    set. With ``by_position`` the columns' order breaks ties, as in version 0.3.
     """
     wanted: set[tuple[int, ...]] = set()
     skeleton = graph.matrix()
@@ -370,13 +380,19 @@ def wanted_triples(
         if y not in graph.open(x):
             continue
         scored = {}
-        for s in separators(skeleton, x, y, largest, graph.known):
+        for s in separators(skeleton, x, y, largest, graph.known, by_position=by_position):
             if len(s) < 2:
                 continue
             context.check()
-            scored[s] = round(tests.test(x, y, s).leak_bayes, DIGITS)
-        least = sorted(scored.values())[:SEPARATORS]
-        for s in (s for s, bayes in scored.items() if bayes <= min(least[-1], 0.0)):
+            scored[s] = tests.test(x, y, s).leak_bayes
+        if by_position:
+            near = sorted(scored, key=lambda s: (scored[s], s))[:SEPARATORS]
+            limit = 0.0
+        else:
+            near = list(scored)
+            scored = {s: round(bayes, DIGITS) for s, bayes in scored.items()}
+            limit = min([0.0, *sorted(scored.values())[:SEPARATORS][-1:]])
+        for s in (s for s in near if scored[s] <= limit):
             for pair in combinations(s, 2):
                 wanted |= {tuple(sorted((x, *pair))), tuple(sorted((y, *pair)))}
             wanted.update(combinations(s, 3))
@@ -473,7 +489,8 @@ def graph_tables(
         return tests_on(moments, leaks=False)
     tests = tests_on(moments)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, context)
-    triples, last = wanted_triples(tests, graph, order, context), planned.last * rho
+    triples = wanted_triples(tests, graph, order, context, by_position=params.by_position)
+    last = planned.last * rho
     if triples and release_triples(context, store, moments, triples, last, VISIBLE):
         tests = tests.with_higher()
     else:
@@ -535,10 +552,13 @@ def conclude(
             whole = known_whole(data.cardinalities, data.n, params.total)
         whole = whole and not params.ordinal
         if whole:
-            best = Compared(tests, skeleton, params.cutoff, context)
+            by_position = params.by_position
+            best = Compared(tests, skeleton, params.cutoff, context, by_position=by_position)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
         else:
-            directed = partial(directions, tests=tests, largest=limit)
+            directed = partial(
+                directions, tests=tests, largest=limit, by_position=params.by_position
+            )
             if params.orientation == REPAIRED:
                 by_links = partial(directed, known=context.links_known)
                 skeleton, restored = repaired(skeleton, tests, outcome.separating, by_links)
@@ -576,23 +596,33 @@ class Compared:
     threshold. A pair with no more dependence than chance gives in all pairs gets no link.
     ``skeleton`` is the result. Background knowledge that fixes only directions does not affect
     which links there are. Internally, the columns are in the order of their released means, because
-    this order decides which DAG represents a class.
+    this order decides which DAG represents a class. With ``by_position`` they keep their order, as
+    in version 0.3.
     """
 
     def __init__(
-        self, tests: NoisyTests, skeleton: Adjacency, threshold: float, context: RunContext
+        self,
+        tests: NoisyTests,
+        skeleton: Adjacency,
+        threshold: float,
+        context: RunContext,
+        *,
+        by_position: bool = False,
     ):
         moments, seen, known = tests.moments, tests.seen(), context.known
-        order = sorted(range(moments.d), key=lambda i: moments.tensor_of(i).tolist())
+        order = list(range(moments.d))
+        if not by_position:
+            order.sort(key=lambda i: moments.tensor_of(i).tolist())
         place, at = np.argsort(order), np.ix_(order, order)
         self._order, self._back = order, np.ix_(place, place)
-        self._evidence = Evidence(moments, order)
+        self._evidence = Evidence(moments, order, by_position=by_position)
         self._known, self._known_inside = known, known and known.ordered(order)
         links_known = self._known_inside and self._known_inside.on_links
         share = min(max(threshold, 1e-9), 1 - 1e-9)
         self._price = LINK + math.log((1 - share) / share)
         start = max((c.dag for c in classes(skeleton[at], links_known)), key=self._value)
-        self._dag = climbed(start, self._value, (seen | seen.T)[at], links_known)
+        addable = (seen | seen.T)[at]
+        self._dag = climbed(start, self._value, addable, links_known, by_position=by_position)
         links: Adjacency = self._dag | self._dag.T
         self._links = links if links_known is None else links_known.joined(links)
         self.skeleton = self._links[self._back]
@@ -659,15 +689,20 @@ def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict
 
 
 def directions(
-    skeleton: Adjacency, tests: NoisyTests, largest: int, known: Known | None = None
+    skeleton: Adjacency,
+    tests: NoisyTests,
+    largest: int,
+    known: Known | None = None,
+    *,
+    by_position: bool = False,
 ) -> Orientation:
     """Direct the skeleton by the Bayes factors of the released tensors; this costs no ε."""
 
     def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
         return tests.test(x, y, given).bayes
 
-    weights = collider_weights(skeleton, dependence, largest, known)
-    return orient(skeleton, weights, known=known)
+    weights = collider_weights(skeleton, dependence, largest, known, by_position=by_position)
+    return orient(skeleton, weights, known=known, by_position=by_position)
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:

@@ -64,16 +64,19 @@ def climbed(
     value: Callable[[Adjacency], float],
     addable: Adjacency,
     known: Known | None = None,
+    *,
+    by_position: bool = False,
 ) -> Adjacency:
     """Climb from ``start`` to a DAG (d, d) that no step of :func:`neighbours` improves.
 
     A step may start at any member of the DAG's class. All members have the same ``value``, and the
-    column order determines which of them is current.
+    column order determines which of them is current. With ``by_position`` a step starts at that
+    one only, as in version 0.3.
     """
     best, reached = start, value(start)
     while True:
         found = {
-            dag.tobytes(): dag for member in _alike(best, known)
+            dag.tobytes(): dag for member in ((best,) if by_position else _alike(best, known))
             for dag in neighbours(member, addable, known)
         }  # fmt: skip
         top, dag = max(((value(dag), dag) for dag in found.values()), key=itemgetter(0),

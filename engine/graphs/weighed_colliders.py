@@ -21,7 +21,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,18 +86,30 @@ def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
 
 
 def separators(
-    skeleton: Adjacency, a: int, b: int, largest: int, known: Known | None = None
+    skeleton: Adjacency,
+    a: int,
+    b: int,
+    largest: int,
+    known: Known | None = None,
+    *,
+    by_position: bool = False,
 ) -> list[tuple[int, ...]]:
     """List sets of up to ``largest`` neighbours of a or b, smallest first.
 
     If a size would give more than ``MOST_SETS`` sets, it is left out with all larger sizes, because
     a choice among its sets would depend on the column order. Background knowledge restricts the
-    sets to possible ancestors of a or b.
+    sets to possible ancestors of a or b. With ``by_position`` the first ``MOST_SETS`` sets are
+    taken, as version 0.3 did.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
     if known is not None and (links_known := known.on_links):
         others = [z for z in others if links_known.may_separate(z, a, b)]
     sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
+    if by_position:
+        sets = (
+            s for size in range(largest + 1) for near in sides for s in combinations(near, size)
+        )
+        return list(dict.fromkeys(islice(sets, 2 * MOST_SETS)))[:MOST_SETS]
     shared = len({*sides[0]} & {*sides[1]})
     found: dict[tuple[int, ...], None] = {}
     for size in range(largest + 1):
@@ -109,20 +121,25 @@ def separators(
 
 
 def collider_weights(
-    skeleton: Adjacency, dependence: Evidence, largest: int, known: Known | None = None
+    skeleton: Adjacency,
+    dependence: Evidence,
+    largest: int,
+    known: Known | None = None,
+    *,
+    by_position: bool = False,
 ) -> dict[Triple, float]:
     """Return the log odds that the middle node is a collider, for each unshielded triple.
 
     ``dependence(a, b, given)``, a < b, is the log Bayes factor of dependence. z is not a collider
     if sets with z separate a and b better than sets without it. The log odds compare the mean Bayes
     factors of independence over the sets without z and over the sets with z, as the log of their
-    ratio.
+    ratio. ``by_position`` is for :func:`separators`.
     """
     tested: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
     odds: dict[Triple, float] = {}
     for a, z, b in unshielded(skeleton):
         if (a, b) not in tested:
-            sets = separators(skeleton, a, b, largest, known)
+            sets = separators(skeleton, a, b, largest, known, by_position=by_position)
             tested[a, b] = [(min(-dependence(a, b, s), MOST_INDEPENDENCE), s) for s in sets]
         without = [v for v, s in tested[a, b] if z not in s]
         within = [v for v, s in tested[a, b] if z in s]
@@ -137,7 +154,11 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 
 
 def orient(
-    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
+    skeleton: Adjacency,
+    weights: Mapping[Triple, float],
+    known: Known | None = None,
+    *,
+    by_position: bool = False,
 ) -> Orientation:
     """Return the directions with a probability above ``EARNED``, and the probability of each.
 
@@ -145,12 +166,13 @@ def orient(
     :func:`engine.graphs.orientation.by_strength` draws the directions, the known ones first, and
     the chains only reverse the others. Names and order of the columns make no difference: a
     canonical node order is computed first, and indistinguishable nodes get the mean of their
-    probabilities. Above ``MOST_LOG_ODDS`` weights only serve to distinguish nodes.
+    probabilities. Above ``MOST_LOG_ODDS`` weights only serve to distinguish nodes; with
+    ``by_position`` the columns' order does, as in version 0.3.
     """
     exact = _own_ranks(skeleton, weights)
     weights = {t: min(max(w, -MOST_LOG_ODDS), MOST_LOG_ODDS) for t, w in weights.items()}
     ranks = _own_ranks(skeleton, weights)
-    order = np.lexsort((exact, ranks))
+    order = np.argsort(ranks, kind="stable") if by_position else np.lexsort((exact, ranks))
     place = np.argsort(order)
     moved = {
         (min(place[a], place[b]), int(place[z]), max(place[a], place[b])): weight

@@ -63,10 +63,11 @@ class Evidence:
 
     The moments must hold the tensors of all orders. Fits of equivalent DAGs end at slightly
     different points, so all DAGs of an equivalence class get the evidence of the one computed
-    first.
+    first. With ``by_position`` each DAG has its own, as in version 0.3.
     """
 
-    def __init__(self, moments: Moments, order: Sequence[int]):
+    def __init__(self, moments: Moments, order: Sequence[int], *, by_position: bool = False):
+        self._by_position = by_position
         self._cards, self._n = [moments.cardinalities[i] for i in order], moments.n
         d, cells = moments.d, math.prod(self._cards)
         self._grid = np.indices(self._cards).reshape(d, cells)
@@ -88,7 +89,9 @@ class Evidence:
     def of(self, dag: NDArray[np.bool_]) -> float:
         """Return the log evidence of the (d, d) DAG, up to a constant shared by all DAGs."""
         links = dag | dag.T
-        key = links.tobytes() + colliders(dag, links).tobytes()  # identifies its class
+        # What identifies the class.
+        shape = links.tobytes() + colliders(dag, links).tobytes()
+        key = dag.tobytes() if self._by_position else shape
         if key not in self._known:
             self._known[key] = self._compute(dag)
         return self._known[key]

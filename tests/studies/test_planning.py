@@ -66,7 +66,7 @@ def test_it_is_said_where_three_deviations_hide_half_of_the_scale():
         assert bool(said("svt_pc", sizes, n)) == (share > HIDDEN)
     assert min(rows.values()) < HIDDEN < max(rows.values())
     (sentence,) = said("curate_pc", (2,) * 500, 100_000)
-    assert sentence.startswith("CURATE cannot work here: shared among the tests that 500 columns")
+    assert sentence.startswith("CURATE cannot work here. The tests that 500 columns may need share ε")
     assert "100,000 rows keep below 474" in sentence
 
 
@@ -93,7 +93,7 @@ def test_a_study_is_told_the_largest_epsilon_of_each():
         keys, shapes, {"epsilon": [0.1, 1.0], "guarantee": "strict", "tests": "auto"}
     )
     assert len(lines) == 2
-    assert all("ε = 1 is" in line for line in lines)
+    assert all("share ε = 1," in line for line in lines)
     assert lines[0].startswith("SVT-PC")
 
 

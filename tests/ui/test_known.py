@@ -101,7 +101,7 @@ def test_effects_under_a_run(open_app):
     app.selectbox(key="run-effect-cause").set_value("smoke").run()
     app.selectbox(key="run-effect-effect").set_value("bronc").run()
     assert "If smoke were yes for everyone" in told(app, "markdown")
-    tables = "own tables: 60 of 100 and 30 of 100, a difference of 30."
+    tables = "probability tables: 60 of 100 and 30 of 100, a difference of 30."
     assert tables in told(app, "markdown").replace("*", "")
     assert "no unmeasured column causes both" in told(app, "caption")
     assert 'role="img"' in told(app, "html")

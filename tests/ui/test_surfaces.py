@@ -122,7 +122,7 @@ def test_a_run_is_one_on_all_surfaces(open_app, capsys, kind):
     strip = page.replace("\n", "|")
     total, delta = float(asked["epsilon"]), 1e-6
     if asked["guarantee"] == "strict":
-        assert f"|Guaranteed ε|{short(total)}|for the whole run, δ = 10⁻⁶|" in strip
+        assert f"|Guaranteed ε {short(total)} for the whole run, δ = 10⁻⁶|" in strip
         assert f"Guaranteed ε = {short(total)} for the whole run" in told(app, "html")
         assert f"\nGuaranteed ε = {short(total)}, δ = 10⁻⁶\n" in printed
         assert tiles["Guaranteed ε"] == short(total)
@@ -131,7 +131,7 @@ def test_a_run_is_one_on_all_surfaces(open_app, capsys, kind):
         assert "|Guaranteed ε|1|1|" in strip
     else:
         claimed, proven = result.claimed.epsilon, sum(c.epsilon for c in result.ledger)
-        assert f"|ε per round|{short(total)}|published|" in strip
+        assert f"|ε per round {short(total)} published|" in strip
         for name, value in (("Claimed ε", claimed), ("Proven ε", result.proven.epsilon)):
             assert f"|{name}|{short(value)}|" in strip
             assert f"|{name}|{short(value)}|{short(value)}|" in strip
