@@ -89,7 +89,7 @@ class Evidence:
     def of(self, dag: NDArray[np.bool_]) -> float:
         """Return the log evidence of the (d, d) DAG, up to a constant shared by all DAGs."""
         links = dag | dag.T
-        # What identifies the class.
+        # The edges and colliders identify the class.
         shape = links.tobytes() + colliders(dag, links).tobytes()
         key = dag.tobytes() if self._by_position else shape
         if key not in self._known:

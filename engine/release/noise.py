@@ -33,7 +33,7 @@ ALARM = 1e-6
 # Exponents t of the second test. Each is best if 1 / (1 + 2t) of the variance was drawn, from a
 # half to 1e-16. They are fixed in advance with equal weights.
 THETAS = tuple(0.5 * 4.0**k for k in range(27))
-LEAST_SPREAD = 0.3  # the first test skips noise below this (in whole numbers): it hides nobody
+LEAST_SPREAD = 0.3  # the first test skips noise below this, in whole numbers
 # A number is a multiple of at most 2^-STEPS of its noise, or of 1.5 times that after rounding.
 # Smaller distances count as four of these steps.
 _FLOOR = 2 * 4 * 1.5 * 2.0**-STEPS
