@@ -120,7 +120,7 @@ STEPS = (
         "The privacy budget: the same total, spent in three ways",
         "The budget ε is 100 coins. Priv-PC pays for each “perhaps independent”. CURATE pays for "
         "every test, and more at the beginning. Marginal PC pays once for noisy tables, and its "
-        "tests read only those. Data and noise are those of Explore.",
+        "tests read only those.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
         money_view,
     ),

@@ -190,7 +190,7 @@ def test_presenter_mode_cuts_nothing(page):
     for step in WAY:
         page.get_by_role("heading", name=step.title).wait_for()
         steps.settle(page)
-        page.wait_for_function(f"() => ({_CUT})() <= 0", timeout=20_000)
+        page.wait_for_function(f"() => ({_CUT})() <= 0", timeout=60_000)
         for letter in page.locator(".box text:visible").all():
             assert letter.evaluate(_LETTER) >= 20, step.key
         page.keyboard.press("ArrowRight")  # as a remote control does
