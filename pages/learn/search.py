@@ -139,7 +139,7 @@ def on_screen() -> Shown | None:
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
     ends = f"In the end: {result.summary().found}"
     if chosen == PERFECT:
-        return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
+        return f"The true graph answers, not the data. {ends}"
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
     if chosen == SHOWN:

@@ -184,9 +184,9 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     assert page.blocked == []
 
 
-def test_presenter_mode_cuts_nothing(browser, app_server):
-    page = browser.new_context(base_url=app_server, viewport=DESK).new_page()
-    page.goto(f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
+def test_presenter_mode_cuts_nothing(page):
+    page.set_viewport_size(DESK)
+    steps.go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
     for step in WAY:
         page.get_by_role("heading", name=step.title).wait_for()
         steps.settle(page)
@@ -199,7 +199,7 @@ def test_presenter_mode_cuts_nothing(browser, app_server):
     steps.settle(page)
     page.keyboard.press("Escape")
     page.get_by_role("navigation", name="App pages").wait_for()
-    page.context.close()
+    page.set_viewport_size(steps.SIZE)
 
 
 def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshots):
