@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
+from typing import Any, TypeGuard
 
 
 class InputError(ValueError):
@@ -92,6 +93,12 @@ def way(names: Sequence[str], arrow: str) -> str:
 def writable(text: str) -> bool:
     """Return whether a file can store a text: an unpaired surrogate cannot be encoded."""
     return text.encode(errors="ignore").decode() == text
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Return whether a value is a finite number: neither a truth value nor beyond every float."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return real and abs(value) <= sys.float_info.max
 
 
 def show(value: object) -> str:

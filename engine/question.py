@@ -6,14 +6,13 @@ record is read. A release with a question spends a share of its budget on it.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
-from engine.errors import InputError, show
+from engine.errors import InputError, is_number, show
 from engine.knowledge import Knowledge, parse_json, read_text
 
 # of the budget, on the scale of mu^2: best for the answer; .5 if the graph matters as well
@@ -79,7 +78,7 @@ class Question:
                 raise InputError("A question counts levels or compares means by values, not both.")
         for name, low, high in (("share", 0.05, 0.95), ("weight", 0.01, 100)):
             number = getattr(self, name)
-            if not _real(number) or not low <= number <= high:
+            if not is_number(number) or not low <= number <= high:
                 raise InputError(
                     f"A question's {name} is from {low:g} to {high:g}; {show(number)} is not."
                 )
@@ -191,20 +190,17 @@ def parse_question(content: Any) -> Question:
 def _texts(value: Any, name: str) -> tuple[str, ...] | None:
     if value is None:
         return None
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    if not several or not all(isinstance(one, str) for one in value):
+    if not _is_list(value) or not all(isinstance(one, str) for one in value):
         raise InputError(f"A question's {name} must be a list of texts.")
     return tuple(value)
 
 
-def _real(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _shares(value: Any) -> tuple[float, ...]:
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    two = several and len(value) == 2 and all(_real(p) and p > 0 for p in value)
+    two = _is_list(value) and len(value) == 2 and all(is_number(p) and p > 0 for p in value)
     if not two or sum(value) > 1 + 1e-9:
         raise InputError(
             "The shares of the two levels must be two numbers above 0, at most 1 together."
@@ -213,7 +209,6 @@ def _shares(value: Any) -> tuple[float, ...]:
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    if not several or not all(map(_real, value)) or len(set(value)) < 2:
+    if not _is_list(value) or not all(map(is_number, value)) or len(set(value)) < 2:
         raise InputError("A question's values are numbers, one per level of the outcome.")
     return tuple(map(float, value))

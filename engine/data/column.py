@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError, did_you_mean, show, writable
+from engine.errors import InputError, did_you_mean, is_number, show, writable
 from engine.percent import number
 
 MAX_LEVELS = 64
@@ -99,7 +98,7 @@ class Column:
         if not isinstance(self.declared, bool):  # a JSON file may have another type
             yield "is declared or not: give true or false"  # type: ignore[unreachable]
         codes = self.missing or ()
-        if not all(_is_text(code) or _is_number(code) for code in codes):
+        if not all(_is_text(code) or is_number(code) for code in codes):
             yield "has codes for missing values that are neither texts nor numbers"
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
         if both := {str(c).strip().lower() for c in codes} & {w.lower() for w in self.levels}:
@@ -133,7 +132,7 @@ class Column:
         bounds, numbers = self.bounds, (*(self.bounds or ()), *self.cuts)
         if self.levels or self.groups or not (self.cuts or bounds):
             yield "is numeric: it needs cuts, or bounds and bins, and no levels"
-        if not all(_is_number(number) and abs(number) < HUGE for number in numbers):
+        if not all(is_number(number) and abs(number) < HUGE for number in numbers):
             yield f"has a bound or cut that is not a number below {HUGE:g}"
         if bounds is not None and (len(bounds) != 2 or not bounds[0] < bounds[1]):
             yield "needs bounds (two numbers, the lower one first)"
@@ -143,7 +142,7 @@ class Column:
             yield f"needs bins or cuts that make 2 to {MAX_LEVELS} levels, one for gaps among them"
         if (np.diff(self.points()) <= 0).any():
             yield "has cuts that do not increase, or bounds too close for its bins"
-        if self.other not in (None, LEVEL) and not _is_number(self.other):
+        if self.other not in (None, LEVEL) and not is_number(self.other):
             yield f'has an other value that is neither a number nor "{LEVEL}"'
         if self.take == "count" and self.other is not None:
             yield "counts rows and has no other value; leave it out"
@@ -240,7 +239,7 @@ def _paired(value: Any, what: str) -> tuple[Any, ...]:
     numbers = (
         [n for held in pairs.values() for _, n in held] if what == "groups" else pairs.values()
     )
-    if not all(_is_number(number) and (what == "values" or number > 0) for number in numbers):
+    if not all(is_number(number) and (what == "values" or number > 0) for number in numbers):
         raise InputError(fault)
     return tuple(pairs.items())
 
@@ -252,11 +251,6 @@ def _is_name(value: Any) -> bool:
 def _is_text(value: Any) -> bool:
     """Return whether it can be a name or a level: text of limited length that a file can store."""
     return isinstance(value, str) and len(value) <= MOST_TEXT and writable(value)
-
-
-def _is_number(value: Any) -> bool:
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    return real and abs(value) <= sys.float_info.max  # a whole number may be larger than any float
 
 
 @dataclass(frozen=True, kw_only=True)

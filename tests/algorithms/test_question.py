@@ -95,6 +95,9 @@ WRONG = [
     {"cause": "smoke", "outcome": "dysp", "share": 1.0},
     {"cause": "smoke", "outcome": "dysp", "weight": 0},
     {"cause": "smoke", "outcome": "dysp", "weight": float("nan")},
+    {"cause": "smoke", "outcome": "dysp", "weight": 10**400},  # beyond every float
+    {"cause": "smoke", "outcome": "dysp", "values": (1, 10**400)},
+    {"cause": "smoke", "outcome": "dysp", "shares": (10**400, 0.5)},
     {"cause": 3, "outcome": "dysp"},
     {"cause": "smoke", "outcome": "dysp", "adjust": "asia"},
 ]
