@@ -133,10 +133,18 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
     return 3.0 * math.sqrt(4.0 * noise / rows**2 + 1.0 / rows)
 
 
-def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
+def detectability(
+    rows: int,
+    columns: int,
+    epsilons: Sequence[float],
+    delta: float = 1e-6,
+    *,
+    brief: bool = False,
+) -> str:
     """Return a warning if little is found at some of these epsilons; "" if all are enough.
 
-    It depends only on n, d, ε and δ, so it can be shown next to an ε before any run.
+    It depends only on n, d, ε and δ, so it can be shown next to an ε before any run. ``brief``
+    leaves out the reasons and the remedies.
 
     Examples:
         >>> detectability(10_000, 8, [1.0])
@@ -153,10 +161,13 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     amount = "little" if least < 1 else "next to nothing"
     which = f"only links above a correlation of {least:.1f}" if least < 1 else "no link"
     these = ", ".join(map(number, bad))
+    found = f"With {rows:,} rows, {columns} columns and ε = {these} {amount} can be found"
+    if brief:
+        return f"{found}."
     return (
-        f"With {rows:,} rows, {columns} columns and ε = {these} {amount} can be found: {which} "
-        "would clearly exceed the noise. There no method reached an average skeleton F1 of "
-        f"{UNREACHED:g} on any network tried. {remedies(rows, columns, bad[-1], delta)}"
+        f"{found}: {which} would clearly exceed the noise. There no method reached an average "
+        f"skeleton F1 of {UNREACHED:g} on any network tried. "
+        f"{remedies(rows, columns, bad[-1], delta)}"
     )
 
 
@@ -166,8 +177,8 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
     Remedies are a larger epsilon, fewer columns, or combined releases of several similar tables.
 
     Examples:
-        >>> remedies(10_000, 20, 0.1)[:75]
-        'A graph needs ε = 0.5, at most 4 columns or 14 such tables combi'
+        >>> remedies(10_000, 20, 0.1)[:66]
+        'A graph needs ε = 0.5, at most 4 columns or 14 such tables combine'
     """
     least = smallest_correlation(rows, columns, epsilon, delta)
     wanted = GRAPH if least > GRAPH else least / 2  # if links are weaker than usual
@@ -188,7 +199,11 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
 
 
 def unworkable(
-    keys: Sequence[str], shapes: Sequence[Shape], values: Mapping[str, Any]
+    keys: Sequence[str],
+    shapes: Sequence[Shape],
+    values: Mapping[str, Any],
+    *,
+    brief: bool = False,
 ) -> list[str]:
     """Return sentences about strict settings whose noise hides the answers, at the largest such ε.
 
@@ -201,6 +216,7 @@ def unworkable(
         shapes: Shapes of tables.
         values: Parameters, with one or several ``epsilon``; each algorithm uses those that it
             declares.
+        brief: Leave out the reasons.
 
     Raises:
         InputError: For invalid parameters.
@@ -208,8 +224,8 @@ def unworkable(
     Examples:
         >>> unworkable(["curate_pc"], [Shape((2,) * 8, 100_000)], {"epsilon": 1})
         []
-        >>> unworkable(["curate_pc"], [Shape((2,) * 500, 100_000)], {})[0][:53]
-        'CURATE cannot work here: shared among the tests that '
+        >>> unworkable(["curate_pc"], [Shape((2,) * 500, 100_000)], {}, brief=True)
+        ['CURATE cannot work here.']
     """
     found, asked = dict[object, str](), values.get("epsilon", 1.0)
     epsilons = [asked] if isinstance(asked, int | float) else sorted(asked)
@@ -231,11 +247,12 @@ def unworkable(
             else "nothing is left for a single answer"
         )
         if DEVIATIONS * noise > HIDDEN * largest:
-            found[key, shape] = (
-                f"{chosen.title} cannot work here. The tests that {columns} columns may need "
-                f"share ε = {number(epsilon)}, so {of_it}. Use fewer columns, a larger ε or "
-                "Marginal PC, which pays once for all pairs."
+            why = (
+                f" The tests that {columns} columns may need share ε = {number(epsilon)}, so "
+                f"{of_it}. Use fewer columns, a larger ε or Marginal PC, which pays once for all "
+                "pairs."
             )
+            found[key, shape] = f"{chosen.title} cannot work here.{'' if brief else why}"
     return list(dict.fromkeys(found.values()))
 
 

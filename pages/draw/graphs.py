@@ -142,9 +142,9 @@ def comparison(
             f"Show {count(len(result.untested), 'pair')} not fully tested", key=f"{key}-waiting"
         )
         more()
-        if words := widths(result):
-            number = "Point at an edge to see its number."
-            st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
+        meaning, details = widths(result)
+        if meaning:
+            st.caption(meaning, help=f"{details} Point at an edge to see its number.".strip())
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))
     titles = labels_of(data)

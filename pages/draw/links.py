@@ -183,19 +183,14 @@ def strengths(result: RunResult) -> Strengths | None:
     return None
 
 
-def widths(result: RunResult) -> str:
-    """Return the meaning of the lines' width, if it has one."""
+def widths(result: RunResult) -> tuple[str, str]:
+    """Return the meaning of the lines' width in a sentence, and its details; empty without one."""
     known = strengths(result)
-    if known is None or known.column == WEIGHT:
-        return (
-            ""
-            if known is None
-            else "Line width shows the size of the edge's weight in the linear model."
-        )
-    words = (
-        "Line width and opacity show the edge confidence: the share of edges with the same "
-        "evidence that are real on random networks."
-    )
+    if known is None:
+        return "", ""
+    if known.column == WEIGHT:
+        return "Line width shows the size of the edge's weight in the linear model.", ""
+    words = "It is the share of edges with the same evidence that are real on random networks."
     if known.arrows:
         lines = len(doubtful(result))
         some = f" ({text.count(lines, 'edge')} here)" if lines else ""
@@ -205,7 +200,7 @@ def widths(result: RunResult) -> str:
         )
         if len(result.names) <= _LABELLED:
             words += f" Directed edges of at most {probability(_CERTAIN)} show the number."
-    return words
+    return "Line width and opacity show the edge confidence.", words
 
 
 def weighted(

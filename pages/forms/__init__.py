@@ -244,11 +244,12 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
         return
     with suppress(InputError):  # the form shows the fault itself
-        lines += unworkable([key], [shape], values)
+        lines += unworkable([key], [shape], values, brief=brief)
         rows, columns = shape.rows, len(shape.cardinalities)
-        lines[0] = detectability(rows, columns, [epsilon], values.get("delta", 1e-6))
+        delta = values.get("delta", 1e-6)
+        lines[0] = detectability(rows, columns, [epsilon], delta, brief=brief)
     found = [said for said in lines if said]
-    for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
+    for said in found[-1:] if brief else found:
         st.warning(said, icon=":material/visibility_off:")
 
 

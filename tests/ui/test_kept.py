@@ -5,6 +5,8 @@ the series of charts, the links of pictures and the files that are text. A chang
 changed file in ``kept``, which is read before it is committed.
 """
 
+import re
+
 import pytest
 import streamlit as st
 
@@ -18,7 +20,7 @@ from pages.learn.steps import STEPS
 from pages.shell import PAGES, task
 from pages.study import work
 from tests.boundary.alike import DECLARED, Twice, table
-from tests.keeping import agrees
+from tests.keeping import KEPT, agrees
 from tests.ui.shown import shown
 from tests.ui.steps import own_table, press, step, visit
 
@@ -128,3 +130,11 @@ def test_own_table(open_app, tmp_path, monkeypatch):
             step(app, word)
             seen += [f"\n# {word}", shown(app)]
     agrees("own table", "\n".join(seen))
+
+
+def test_no_kept_sentence_ends_twice():
+    """A page that cuts a sentence at a comma or colon doubles its full stop when it is edited."""
+    doubled = re.compile(r"(?<![.…])\.\.(?=\s|$)")
+    kept = sorted(KEPT.glob("*.txt"))
+    assert kept
+    assert [path.name for path in kept if doubled.search(path.read_text("utf-8"))] == []

@@ -156,6 +156,7 @@ def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app):
     assert "can be found:" not in told(app, "warning")
     app = open_app(data="asia", n="300", algorithm="svt_pc", epsilon="0.1")
     assert "cannot work here" in told(app, "warning")
+    assert told(app, "warning").endswith("here.")  # on public data without the reasons
 
 
 @pytest.mark.parametrize(
