@@ -101,7 +101,6 @@ def main() -> None:
             icon=":material/link_off:",
         )
     state.write_address(page.url_path)
-    state.draw_mark()
 
 
 def menu() -> list[st.Page]:

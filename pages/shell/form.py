@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from engine.params import ParameterError, Spec, relevant
 from pages.shell import words as text
-from pages.shell.state import Draft, fragments, is_outdated, is_unkept, note_kept, set_widget
+from pages.shell.state import Draft, Place
 
 Widget = Callable[..., Any]
+# Of each widget: how often the server gave it another value, the value that it showed last, and
+# the one that it was given then, unless a person has chosen since.
+_DRAWN: Place[dict[str, tuple[int, Any, tuple[Any, ...]]]] = Place("drawn", dict)
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
@@ -35,25 +36,30 @@ def placed(
 ) -> Any:
     """Show a widget with this value; ``keep`` is called with each value that is chosen.
 
-    The call happens before the page is drawn, or here if the next press ended that run.
+    The call happens before the page is drawn, or here if the next press ended that run. A widget
+    to which the server gives another value is drawn as a new one: a press before the browser has
+    it sends the old widget's value, which is no choice. A space at the end of its key, which the
+    browser's name for it does not have, tells it from the old one.
     """
     value = list(value) if isinstance(value, tuple) else value
-    home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
+    held = _DRAWN.get()
+    times, shown, given = held.get(key, (0, value, (value,)))
+    here = st.session_state.get(key + times * " ", shown)
+    if here != shown:  # chosen, and the run that would have kept it was ended
+        keep(here)
+        value = here
+    elif value not in (*given, here):
+        times += 1
+    name = key + times * " "
 
     def changed() -> None:
-        # A timed part of a page brings all widgets' values from that moment. A value that the
-        # server has set since then is not a change.
-        pieces = fragments()
-        if (pieces is None or home in pieces) and not is_outdated(key):
-            keep(st.session_state[key])
-            note_kept(key)
+        if held[key][0] == times:
+            new = st.session_state[name]
+            keep(new)
+            held[key] = times, new, ()
 
-    if is_unkept(key):
-        changed()
-        value = value if is_unkept(key) else st.session_state[key]
-    set_widget(key, value)
-    shown = widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
-    note_kept(key)
+    shown = widget(label, key=name, on_change=changed, **_start(widget, value, options), **options)
+    held[key] = times, shown, (value,)
     return shown
 
 

@@ -71,12 +71,6 @@ SHARED = frozenset(("data", "n", "sample", "algorithm", "epsilon", "delta", "gua
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
 PRESENT, NAMES = "present", "names"  # presenter mode; columns' own names: no part of a request
 ASIDE = ("step", "room")  # address parameters of one page, not kept in the session
-MARK = "updates-mark"
-
-_TIMES: Place[int] = Place("updates", int)
-# The values that each widget showed, each with the number of the update that set it.
-_UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("updates_shown", dict)
-_KEPT: Place[dict[str, Any]] = Place("state_kept", dict)  # widget -> its value that was kept
 
 
 @dataclass
@@ -190,10 +184,11 @@ def read_address(page: str) -> None:
     counts there only after Back or Forward. After these, each value that the page had read and that
     the address does not name is reset to its default.
     """
-    if fragments() is not None:
+    context = get_script_run_ctx()
+    if context is not None and context.fragment_ids_this_run is not None:
         return
     now: Query = st.query_params.to_dict()
-    here, context = visit(), get_script_run_ctx()
+    here = visit()
     here.opened = new = here.page != page
     went = context is not None and context.is_history_navigation
     came = (new and (bool(now) or went)) or (went and now != here.written)
@@ -265,73 +260,3 @@ def listen(name: str, script: str, **options: Any) -> None:
     component = st.components.v2.component(name, js=script)
     with st.container(key=name.replace("_", "-")):
         component(**options)
-
-
-# Values of widgets that the server set, and whether the browser has seen them
-# --------------------------  A widget that the server sets shows its old value until the answer
-# arrives, and any press meanwhile sends the old value back. The last element of every page is a
-# hidden number: it counts how often a widget was set. The browser sends it with all other values,
-# so the server knows which updates the browser had seen.
-
-
-def fragments() -> list[str] | None:
-    """Return the fragments that run without the rest of the page; None if the whole page runs."""
-    context = get_script_run_ctx()
-    return None if context is None else context.fragment_ids_this_run
-
-
-def set_widget(key: str, value: Any) -> None:
-    """Make a widget show a value. A widget that already shows it is not set, because an update
-    would erase text that was typed since on a slow connection.
-    """
-    if key not in st.session_state:  # new, or shown again after it was hidden
-        _UPDATES.get().pop(key, None)
-        st.session_state[key] = value
-    elif (shown := st.session_state[key]) != value:
-        if fragments() is None:  # the mark is drawn only then
-            at = _TIMES.get()
-            updates = _UPDATES.get().setdefault(key, [])
-            updates.extend([(at, repr(shown)), (at + 1, repr(value))])
-            _TIMES.put(at + 1)
-        st.session_state[key] = value
-
-
-def is_outdated(key: str) -> bool:
-    """Return whether a widget sends the value of the last update that the browser had seen, or of a
-    later one, and thus no user input. The user's input replaces the update that the browser had
-    seen.
-    """
-    updates, said = _UPDATES.get().get(key), st.session_state.get(MARK, "")
-    # A page that was not fully drawn has no mark, and a browser may send any text.
-    if not updates or not said.isdecimal():
-        return False
-    seen, value = int(said), repr(st.session_state[key])
-    reached = max((at for at, _ in updates if at <= seen), default=0)
-    if any(value == old for at, old in updates if at >= reached):
-        return True
-    updates[:] = [(seen, value), *((at, old) for at, old in updates if at > seen)]
-    return False
-
-
-def note_kept(key: str) -> None:
-    """Record that the value of the widget is kept."""
-    if key in st.session_state:
-        _KEPT.get()[key] = st.session_state[key]
-
-
-def is_unkept(key: str) -> bool:
-    """Return whether the widget sends a value that was not kept.
-
-    A press ends the run of the previous press at any line, also in its callback or before it.
-    """
-    known = _KEPT.get()
-    return key in known and key in st.session_state and st.session_state[key] != known[key]
-
-
-def draw_mark() -> None:
-    """Draw the number of updates, after all updates."""
-    count = str(_TIMES.get())
-    if st.session_state.get(MARK) != count:
-        st.session_state[MARK] = count
-    with st.container(key="answered"):
-        st.text_input("Seen by the browser", key=MARK, label_visibility="collapsed")

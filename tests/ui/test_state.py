@@ -3,15 +3,12 @@
 The browser may be behind: what it sends, of a field or of the address, may be of before.
 """
 
-from types import SimpleNamespace
-
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.params import ParameterError, Spec
 from engine.studies.scenes import kept_scene
-from pages.shell import form, state
 from tests.ui.steps import address, back, behind, told, visit
 
 
@@ -42,7 +39,6 @@ def _visit():
         form.parameters(specs[2:3], d, key="f")
     form.bound(st.multiselect, "Networks", d, "nets", key="nets", options=["asia", "child"])
     state.write_address()
-    state.draw_mark()
     if "tick" in st.session_state:
         st.query_params.from_dict({"epsilon": st.session_state.pop("tick")})
         st.rerun()
@@ -114,10 +110,25 @@ def test_an_address_of_before_takes_nothing_back(app):
     assert address(app)["epsilon"] == "2.0"
 
 
-def test_a_press_right_after_a_preset_does_not_undo_it(app):
+def late(app, old, value, *pressed):
+    """The browser sends a field as it was before the server changed it, and a press."""
+    for one in pressed:
+        one.set_value(not one.value)
+    old.set_value(value)
+    new = getattr(app, old.type)(old.key)
+    states = app._tree.get_widget_states()
+    known = [one for one in states.widgets if one.id != new.id]
+    del states.widgets[:]
+    states.widgets.extend([*known, old._widget_state])
+    return app._run(states)
+
+
+@pytest.mark.parametrize("value", [1.0, 3.0])
+def test_a_press_right_after_a_preset_does_not_undo_it(app, value):
+    old = app.number_input("f-epsilon")
     app.button("preset").click().run()
-    app.text_input(state.MARK).set_value("0")  # the browser has not seen the preset's values
-    assert epsilon(app, 1.0) == 2.5
+    assert epsilon(late(app, old, value)) == 2.5
+    assert epsilon(app, 4.0) == 4.0
 
 
 def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand(app):
@@ -134,7 +145,7 @@ def test_a_choice_whose_run_was_cut_short_is_kept(app):
     """The next press ends a run at any line, also in a callback: the browser's values hold all."""
     app.radio("f-score").set_value("z").run()
     lost = app.session_state["state"].chosen.pop("one.score")  # as if its callback had been ended
-    app.session_state["state_kept"]["f-score"] = "p"
+    app.session_state["drawn"]["f-score"] = (0, "p", ("p",))
     app.number_input("f-seeds").set_value(5).run()
     assert (lost, app.radio("f-score").value) == ("z", "z")
     assert address(app) == {"one.score": "z", "one.seeds": "5"}
@@ -167,90 +178,34 @@ def test_a_field_begins_with_what_it_is_told(open_app):
     visit(app, "table")
 
 
-def test_a_look_by_the_clock_takes_nothing_back(monkeypatch):
-    """It brings what all fields held when the clock struck, and no choice of anybody's."""
-    run = SimpleNamespace(fragment_ids_this_run=None)
-    monkeypatch.setattr(form, "get_script_run_ctx", lambda: run)
-    monkeypatch.setattr(state, "get_script_run_ctx", lambda: run)
-    home = SimpleNamespace(get=lambda: SimpleNamespace(fragment_id=None))
-    monkeypatch.setattr(form, "ThreadState", home)
-    monkeypatch.setattr(st, "session_state", {})
-    made = {}
-    store = {"epsilon": 3.0}
-    form.bound(lambda _, **told: made.update(told), "ε", store, "epsilon", key="e")
-    st.session_state["e"] = 1.0
-    run.fragment_ids_this_run = ["clock"]
-    made["on_change"]()
-    assert store["epsilon"] == 3.0
-    run.fragment_ids_this_run = None
-    made["on_change"]()
-    assert store["epsilon"] == 1.0
-    run.fragment_ids_this_run = ["dialog"]  # in which alone a hand runs a field of its own
-    home.get = lambda: SimpleNamespace(fragment_id="dialog")
-    st.session_state["e"] = 2.0
-    form.bound(lambda _, **told: None, "ε", store, "epsilon", key="e")
-    assert store["epsilon"] == 2.0
-
-
 def _pair():
     """Two fields of one number, and a switch beside them."""
     import streamlit as st
 
     from pages.shell.form import bound
-    from pages.shell.state import draw_mark, session_values
+    from pages.shell.state import session_values
 
     form = session_values("form", {"epsilon": 1.0, "stable": False})
     bound(st.number_input, "ε", form, "epsilon", key="typed", step=1.0)
     bound(st.select_slider, "ε", form, "epsilon", key="slid", options=[1.0, 2.0, 3.0])
     bound(st.toggle, "Stable", form, "stable", key="stable")
-    draw_mark()
 
 
-@pytest.fixture
-def typed():
-    """ε = 2 is typed, and the slider told."""
+def test_what_a_field_showed_before_the_server_changed_it_is_no_choice():
     app = AppTest.from_function(_pair).run()
+    first = app.select_slider("slid")
     app.number_input("typed").set_value(2.0).run()
-    assert app.select_slider("slid").value == 2.0
-    return app
-
-
-def sends(app, seen, slid, *, shows, press=False):
-    """The browser sends the slider's place, once it has seen what it was told up to a mark."""
-    if seen is not None:
-        app.text_input(state.MARK).set_value(seen)
-    app.select_slider("slid").set_value(slid)
-    if press:
-        app.toggle("stable").set_value(not app.toggle("stable").value)
-    app.run()
-    assert not app.exception
-    assert app.number_input("typed").value == app.select_slider("slid").value == shows
-
-
-def test_what_a_field_showed_before_it_was_told_another_is_no_choice(typed):
-    for _ in range(2):  # whatever is pressed before the browser has the slider's new place
-        sends(typed, "0", 1.0, shows=2.0, press=True)
-    assert not typed.toggle("stable").value
-    sends(typed, "0", 3.0, shows=3.0)  # a hand may take it elsewhere: nothing had shown 3
-
-
-def test_of_two_tellings_the_first_is_no_choice_either(typed):
-    seen = typed.text_input(state.MARK).value
-    typed.number_input("typed").set_value(3.0).run()
-    sends(typed, seen, 2.0, shows=3.0, press=True)  # the browser has the slider at 2, and sends it
-
-
-def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late(typed):
-    late = typed.text_input(state.MARK).value
-    sends(typed, "0", 3.0, shows=3.0)
-    sends(typed, late, 2.0, shows=3.0, press=True)  # the telling of 2 has come over the hand's 3
-    for value in (2.0, 3.0, 2.0):  # and a hand may go to and fro
-        sends(typed, None, value, shows=value)
-
-
-def test_a_hand_may_take_a_field_back_also_where_a_mark_is_no_number(typed):
-    sends(typed, None, 1.0, shows=1.0)  # the browser has seen that it was told 2
-    sends(typed, "me", 2.0, shows=2.0)  # as a browser that fills in forms may say
+    second = app.select_slider("slid")
+    for value in (1.0, 3.0):  # whatever is pressed before the browser has the slider's new place
+        late(app, first, value, app.toggle("stable"))
+        assert app.number_input("typed").value == app.select_slider("slid").value == 2.0
+    assert not app.toggle("stable").value
+    app.number_input("typed").set_value(3.0).run()
+    late(app, second, 1.0)  # of two changes the browser has the first
+    assert app.number_input("typed").value == app.select_slider("slid").value == 3.0
+    for value in (2.0, 3.0, 1.0):  # and a hand may go to and fro
+        app.select_slider("slid").set_value(value).run()
+        assert app.number_input("typed").value == app.select_slider("slid").value == value
 
 
 def test_a_scene_that_is_made_ones_own_brings_its_rows(open_app, monkeypatch):
