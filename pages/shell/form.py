@@ -14,7 +14,7 @@ from pages.shell import words as text
 from pages.shell.state import Draft, Place
 
 Widget = Callable[..., Any]
-# Of each widget: how often the server gave it another value, the value that it showed last, and
+# For each widget: how often the server gave it another value, the value that it showed last, and
 # the one that it was given then, unless a person has chosen since.
 _DRAWN: Place[dict[str, tuple[int, Any, tuple[Any, ...]]]] = Place("drawn", dict)
 
