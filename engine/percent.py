@@ -37,6 +37,11 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{share:.{digits}%}".replace("%", " %")
 
 
+def span(low: int, high: int) -> str:
+    """Format a range of whole numbers: "3 to 5", or "3" if both ends are equal."""
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 def probability(p: float) -> str:
     """Format a probability, never rounded up to certainty."""
     return "> 99.9 %" if p > 0.999 else percent(p, 1)

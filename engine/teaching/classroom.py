@@ -50,8 +50,12 @@ class Lesson:
 
     @cached_property
     def limits(self) -> list[float]:
-        """Smallest ε from which on half of the draws have each true edge, or inf."""
-        held = np.isin(self.states[PER_TEST][:, :, self.true], FOUND).mean(axis=1) >= 0.5
+        """The limits of ``PER_TEST``."""
+        return self.limits_of(PER_TEST)
+
+    def limits_of(self, method: str) -> list[float]:
+        """Return the smallest ε from which on half of the draws have each true edge, or inf."""
+        held = np.isin(self.states[method][:, :, self.true], FOUND).mean(axis=1) >= 0.5
         return [
             next((e for e, on in zip(self.scene["epsilons"], above, strict=True) if on), math.inf)
             for above in np.flip(np.logical_and.accumulate(np.flip(held, 0)), 0).T

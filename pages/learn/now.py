@@ -9,10 +9,12 @@ import streamlit as st
 from engine.effects.width import widths
 from engine.graphs.metrics import Counts
 from engine.params import Parameters, param
+from engine.percent import span
 from engine.question import Question
 from engine.registry import algorithm
 from engine.request import OWN
 from engine.studies.repeat import usual
+from engine.teaching.classroom import ONCE
 from pages.draw import charts, ink
 from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
@@ -22,7 +24,6 @@ from pages.shell.words import number, plain
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
-METHOD = "marginal_pc"
 DRAWS, DELTA = 10, 1e-6
 START = 100_000  # the number of people on every other step
 
@@ -35,7 +36,7 @@ class Fields(Parameters):
     total: float = param(1.0, "ε of the whole run (strict)", among=EPSILONS)
 
 
-def people_asked(now: Tour) -> int:
+def people_asked() -> int:
     """Return the number of people in the form; it is the same for every network."""
     return int(state.Values(Fields, "now.")["people"])
 
@@ -47,22 +48,29 @@ def now_view(now: Tour) -> None:
     with left:
         parameters(Fields.specs(), d, key="learn")
         people, epsilon = int(d["people"]), float(d["total"])
-        _said(_outcomes(now.data, people, epsilon), people, epsilon)
+        some = _outcomes(now.data, people, epsilon)
+        found = usual([o.found for o in some])
+        made = usual([o.false_positives for o in some])
+        st.markdown(
+            f"With **{people:,}** people and ε = **{number(epsilon)}**, {algorithm(ONCE).title} "
+            f"usually finds **{span(found.low, found.high)}** of {some[0].true} true links, with "
+            f"**{span(made.low, made.high)}** false positives, over {DRAWS} draws of the noise."
+        )
         _price_of_a_question(now, people, epsilon)
         query, icon = {"data": OWN, "plan.rows": f"{people}"}, ":material/arrow_forward:"
         title, page = "Forecast with my own columns", "pages/study/page.py"
         st.page_link(page, label=title, icon=icon, query_params=query)
     with right:
         every = [_outcomes(now.data, n, epsilon) for n in PEOPLE]
-        found = [sum(o.found for o in some) / DRAWS for some in every]
-        made = [sum(o.false_positives for o in some) / DRAWS for some in every]
-        figure = grouped(
-            [f"{n:,}" for n in PEOPLE],
-            [Group("Found", found, ink(0)), Group("False positives", made, ink(1), "/")],
-            x_title="People",
-            y_title="Links, on average",
-            height=450 if presenting() else 360,
-        )
+        right_ones = [sum(o.found for o in some) / DRAWS for some in every]
+        wrong_ones = [sum(o.false_positives for o in some) / DRAWS for some in every]
+        bars = [
+            Group("Found", right_ones, ink(0)),
+            Group("False positives", wrong_ones, ink(1), "/"),
+        ]
+        titles = {"x_title": "People", "y_title": "Links, on average"}
+        tall = 450 if presenting() else 360
+        figure = grouped([f"{n:,}" for n in PEOPLE], bars, height=tall, **titles)
         alt = "Links found and false positives by the number of people"
         charts.figure(figure, key="learn-now", alt=alt)
 
@@ -83,20 +91,5 @@ def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
 
 
 def _outcomes(network: str, people: int, epsilon: float) -> list[Counts]:
-    runs = (run_of(network, METHOD, s, (("epsilon", epsilon),), people) for s in range(DRAWS))
+    runs = (run_of((network, people), ONCE, s, epsilon=epsilon) for s in range(DRAWS))
     return [r.counts for r in runs if r.counts]
-
-
-def _said(outcomes: list[Counts], people: int, epsilon: float) -> None:
-    found, made = (
-        f"{band.low}" if band.low == band.high else f"{band.low} to {band.high}"
-        for band in (
-            usual([o.found for o in outcomes]),
-            usual([o.false_positives for o in outcomes]),
-        )
-    )
-    st.markdown(
-        f"With **{people:,}** people and ε = **{number(epsilon)}**, {algorithm(METHOD).title} "
-        f"usually finds **{found}** of {outcomes[0].true} true links, with **{made}** false "
-        f"positives, over {DRAWS} draws of the noise."
-    )

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
+from pages.learn import now as study
+from pages.learn import scenes, search, shuffle, sieve
 from pages.learn.phone import ballot
-from pages.learn.search import played_run, search_view
-from pages.learn.steps import BY_KEY, WAY, show_step
-from pages.learn.tour import OLD, draft, settings, tour, ways
+from pages.learn.steps import BY_KEY, OLD
+from pages.learn.tour import asides, draft, rows_of, settings, show_step, tour, ways
 from pages.learn.wall import PHONE, door, led, wall
 from pages.shell import heading, show_strip
 from pages.shell.settings import bundled
 
+STYLE = Path(__file__).with_name("style.css")
+VIEWS = {
+    "cause": scenes.truth_view,
+    "search": search.search_view,
+    "noise": scenes.noise_view,
+    "draws": search.draws_view,
+    "person": scenes.person_view,
+    "sieve": sieve.sieve_view,
+    "orders": scenes.orders_view,
+    "bound": scenes.bound_view,
+    "budget": scenes.money_view,
+    "shuffle": shuffle.shuffle_view,
+    "study": study.now_view,
+}
+
 
 def main() -> None:
     """Draw the page from top to bottom."""
+    st.html(STYLE)
     if code := st.query_params.get(PHONE):
         ballot(code)
         return
     if led():
         wall()
         return
-    if now_called := OLD.get(draft()["step"]):
-        draft()["step"] = now_called
-    step = BY_KEY[draft()["step"]]
-    now, other = tour(), played_run() if step.view is search_view else None
+    draft()["step"] = OLD.get(draft()["step"], draft()["step"])
+    now = tour()
+    step, other = BY_KEY[now.step], search.played_run() if now.step == "search" else None
 
     def strip() -> None:
-        mine = (bundled(now.data, step.rows(now), 0),)
+        rows = study.people_asked() if step.key == "study" else rows_of(now.data)
+        mine = (bundled(now.data, rows, 0),)
         show_strip("Learn", *(mine if other is None else (other.data, other.result)))
 
     def more() -> None:
@@ -35,8 +54,10 @@ def main() -> None:
         door()
 
     heading(strip, key="learn", more=more)
-    ways({s.key: s.short for s in WAY}, step.under or step.key)
-    show_step(step, now)
+    ways(step)
+    show_step(step)
+    VIEWS[step.key](now)
+    asides(step)
 
 
 main()

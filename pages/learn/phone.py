@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import streamlit as st
 
-from engine.percent import number
-from engine.teaching.classroom import PICKS
-from pages.learn.games import TABLES, asked, link_names, named, price_words, prices
-from pages.learn.rooms import Choice, Room
+from pages.learn.games import price_words, show_question
+from pages.learn.rooms import TABLES, Choice, Room
 from pages.learn.wall import GONE, rooms
 from pages.shell import listen
 from pages.shell.state import Place
-from pages.shell.words import plain, safe
+from pages.shell.words import plain
 
 LOOK = 2.0  # seconds between two checks
 _VOTER: Place[str] = Place("learn_voter", str)
-_BARE = (
-    '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
-    "{display: none !important} "
-    ".stMainBlockContainer {padding: 1rem !important; max-width: 34rem; margin: auto} "
-    ".st-key-ballot button {min-height: 3rem}"
-)
 # A random name that the phone keeps, so that a reload is the same voter. Without storage it lasts
 # as long as the page.
 _NAMED = """
@@ -51,19 +44,19 @@ def _voter() -> str:
 
 def ballot(code: str) -> None:
     """Draw the question and the choices; the projector's page sets the question."""
-    st.html(f"<style>{_BARE}</style>")
     voter = _voter()
 
     @st.fragment(run_every=LOOK)
     def look() -> None:
-        if (room := rooms().find(code)) is None:
-            st.info(f"Room {plain(code.upper()[:8])} {GONE} Ask your teacher for the new code.")
-        elif not voter:
-            st.markdown("Joining the room …")
-        elif not room.join(voter):
-            st.info("This room is full.")
-        else:
-            _paper(room, voter)
+        with st.container(key="room"), st.container(key="phone"):
+            if (room := rooms().find(code)) is None:
+                st.info(f"Room {plain(code.upper()[:8])} {GONE} Ask your teacher for the new code.")
+            elif not voter:
+                st.markdown("Joining the room …")
+            elif not room.join(voter):
+                st.info("This room is full.")
+            else:
+                _paper(room, voter)
 
     look()
 
@@ -71,17 +64,16 @@ def ballot(code: str) -> None:
 def _paper(room: Room, voter: str) -> None:
     now = room.now
     mine = now.votes.get(voter)
-    st.html(f'<h1 style="font-size:1.4rem">Room {safe(room.code)}, question {now.number}</h1>')
-    st.html(asked(room))
+    st.title(f"Room {plain(room.code)}, question {now.number}", anchor=False)
+    show_question(room)
     if now.shown is None:
-        with st.container(key="ballot"):
-            _choose(room, voter, mine)
+        _choose(room, voter, mine)
     if mine is not None:
-        said = ", ".join(named(room, now, option) for option in mine)
+        said = ", ".join(room.options[option] for option in mine)
         st.markdown(f"You chose **{plain(said)}**.")
     if now.shown is not None:
         if now.game == "person":
-            right = "" if mine is None else " You were right." if mine == (now.which,) else ""
+            right = " You were right." if mine == (now.which,) else ""
             st.markdown(f"It came from **{TABLES[now.which]}**.{right}")
         st.markdown("Look at the projector for the answer.")
     st.caption("One vote per browser, deleted within an hour.")
@@ -89,44 +81,36 @@ def _paper(room: Room, voter: str) -> None:
 
 def _choose(room: Room, voter: str, mine: Choice | None) -> None:
     """Draw the choices; the last vote before the answer counts."""
-    now = room.now
-    key = f"ballot-{now.number}"
+    now, options = room.now, room.options
+    key, places = f"ballot-{now.number}", range(len(options))
+
+    def button(title: str, word: str, choice: Choice, **options: Any) -> None:
+        args = voter, now.number, choice
+        st.button(title, key=f"{key}-{word}", on_click=room.vote, args=args, **options)
+
     if now.game == "person":
         with st.container(horizontal=True):
-            for k, name in enumerate(TABLES):
-                st.button(
-                    name,
-                    key=f"{key}-{name}",
-                    type="primary" if mine == (k,) else "secondary",
-                    on_click=room.vote,
-                    args=(voter, now.number, (k,)),
-                    width="stretch",
-                )
+            for k, name in enumerate(options):
+                look = "primary" if mine == (k,) else "secondary"
+                button(name, name, (k,), type=look, width="stretch")
         return
     if now.game == "links":
-        links, most = link_names(room.lesson), min(PICKS, room.options())
         picked = st.pills(
-            f"Choose {most} links",
-            range(len(links)),
+            f"Choose {room.picks} links",
+            places,
             selection_mode="multi",
             default=mine or (),
-            format_func=lambda k: links[k],
+            format_func=options.__getitem__,
             key=key,
         )
-        choice, short = tuple(picked), most - len(picked)
-        wait = f"Choose {short} more." if short > 0 else f"Choose {-short} fewer." if short else ""
+        choice = tuple(picked)
     else:
-        every = prices(room.lesson)
-        start = mine[0] if mine else len(every) // 2
-        at = st.select_slider(
-            "ε", range(len(every)), value=start, key=key, format_func=lambda k: number(every[k])
-        )
-        st.markdown(price_words(every[at]))
-        choice, wait = (at,), ""
-    title = "Vote" if mine is None else "Change my vote"
-    done = bool(wait) or choice == mine
-    args = voter, now.number, choice
-    key = f"{key}-vote"
-    st.button(title, key=key, type="primary", disabled=done, on_click=room.vote, args=args)
-    if wait:
-        st.caption(wait)
+        start = mine[0] if mine else len(options) // 2
+        at = st.select_slider("ε", places, start, options.__getitem__, key=key)
+        st.markdown(price_words(room.lesson.scene["epsilons"][at]))
+        choice = (at,)
+    short = room.picks - len(choice)
+    title = "Change my vote" if mine else "Vote"
+    button(title, "vote", choice, type="primary", disabled=short != 0 or choice == mine)
+    if short:
+        st.caption(f"Choose {short} more." if short > 0 else f"Choose {-short} fewer.")

@@ -8,10 +8,12 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from engine.data.networks import plain_names
 from engine.errors import InputError
+from engine.percent import number
 from engine.teaching.classroom import PICKS, Lesson
 from engine.teaching.neighbours import guess_bound
 
@@ -19,12 +21,8 @@ HOUR = 3600.0  # seconds that a room lasts
 MOST_ROOMS = 50
 MOST_VOTERS = 200  # in a room
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # no I and no O: they are read as digits
-GAMES = {
-    "links": "Which links survive?",
-    "person": "Was this person in?",
-    "price": "How much would you pay?",
-}
-Choice = tuple[int, ...]  # links, one table (A is 0), or the index of one ε
+TABLES = ("A", "B")
+Choice = tuple[int, ...]  # the options of a vote
 
 
 @dataclass
@@ -42,6 +40,39 @@ class Question:
     def counts(self) -> Counter[int]:
         """Votes for each option."""
         return Counter(option for choice in list(self.votes.values()) for option in choice)
+
+
+@dataclass(frozen=True)
+class Game:
+    """A kind of question: its title, its options in words, the right ones (None if there are
+    none), and the most options of a vote."""
+
+    title: str
+    options: Callable[[Lesson], Sequence[str]]
+    right: Callable[[Question, Lesson], Collection[int] | None]
+    most: int = 1
+
+
+def titles(lesson: Lesson) -> list[str]:
+    """Return the columns in plain words."""
+    return plain_names(lesson.scene["dataset"], lesson.scene["names"])
+
+
+def link_names(lesson: Lesson) -> list[str]:
+    """Return each true link in plain words."""
+    named = titles(lesson)
+    return [f"{named[i]} → {named[j]}" for i, j in lesson.links]
+
+
+GAMES = {
+    "links": Game("Which links survive?", link_names, lambda one, lesson: lesson.lost, PICKS),
+    "person": Game("Was this person in?", lambda lesson: TABLES, lambda one, lesson: (one.which,)),
+    "price": Game(
+        "How much would you pay?",
+        lambda lesson: [f"ε = {number(epsilon)}" for epsilon in lesson.scene["epsilons"]],
+        lambda one, lesson: None,
+    ),
+}
 
 
 class Room:
@@ -65,6 +96,16 @@ class Room:
         """The question that the class sees."""
         return self.questions[-1]
 
+    @property
+    def options(self) -> Sequence[str]:
+        """The options of the question, in words."""
+        return GAMES[self.now.game].options(self.lesson)
+
+    @property
+    def picks(self) -> int:
+        """The number of options in a vote."""
+        return min(GAMES[self.now.game].most, len(self.options))
+
     def ask(self, game: str, after: int, epsilon: float) -> None:
         """Ask the next question after the one with that number; ``epsilon`` is for the question
         about a person."""
@@ -87,17 +128,11 @@ class Room:
     def vote(self, voter: str, number: int, choice: Choice) -> None:
         """Accept or change a vote, unless it is late or not a choice of the question."""
         with self._lock:
-            now, options = self.now, self.options()
-            size = min(PICKS, options) if now.game == "links" else 1
-            fits = len(choice) == len(set(choice)) == size and set(choice) <= set(range(options))
+            now, chosen = self.now, set(choice)
+            fits = len(choice) == len(chosen) == self.picks
+            fits = fits and chosen <= set(range(len(self.options)))
             if voter in self.voters and number == now.number and now.shown is None and fits:
                 now.votes[voter] = tuple(sorted(choice))
-
-    def options(self) -> int:
-        """Return the number of options of the question."""
-        lesson = self.lesson
-        sizes = {"links": len(lesson.links), "person": 2, "price": len(lesson.scene["epsilons"])}
-        return sizes[self.now.game]
 
     def show(self, number: int) -> None:
         """Show the answer. No vote is accepted after it."""
@@ -116,22 +151,21 @@ class Room:
                 chances.append(guess_bound(one.epsilon))
         return right, chances
 
-    def table(self, named: Callable[[Question, int], str]) -> str:
-        """Return every option of every question that was shown, with its votes, as CSV."""
+    def table(self) -> str:
+        """Return every option of every question that was shown, with its votes, as CSV; an option
+        of a question without a right answer only if it has votes."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
         write(("question", "game", "epsilon", "option", "votes", "voters", "right"))
         for one in self.questions:
-            if one.shown is None:
-                continue
-            counts, lost = one.counts(), set(self.lesson.lost)
-            every = range(len(self.lesson.links)) if one.game == "links" else range(2)
-            for option in sorted(counts) if one.game == "price" else every:
-                right = {"links": option in lost, "person": option == one.which}.get(one.game)
-                said = "" if right is None else "yes" if right else "no"
-                at = one.epsilon if one.game == "person" else ""
-                row = one.number, GAMES[one.game], at, named(one, option), counts[option]
-                write((*row, len(one.votes), said))
+            game, counts = GAMES[one.game], one.counts()
+            right = game.right(one, self.lesson)
+            epsilon = one.epsilon if one.game == "person" else ""
+            for k, option in enumerate(game.options(self.lesson)):
+                if one.shown is not None and (counts[k] or right is not None):
+                    said = "" if right is None else "yes" if k in right else "no"
+                    row = one.number, game.title, epsilon, option, counts[k], len(one.votes), said
+                    write(row)
         return out.getvalue()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import streamlit as st
@@ -15,7 +14,7 @@ from engine.graphs.metrics import Counts
 from engine.graphs.view import FRAME, SMALL, Link
 from engine.registry import algorithm
 from engine.story.modules import digested, graph_content
-from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
+from engine.studies.scenes import states_of
 from engine.teaching.replay import scenes
 from engine.words.run import links_words
 from pages.draw import charts
@@ -33,18 +32,6 @@ SHOWN = "The Run page's run"
 _TESTS = "learn-tests"
 MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 DRAWS = 6
-
-
-_GALLERY = """
-.gallery {display: grid; gap: 0 1rem; text-align: center}
-.gallery figure {margin: 0}
-.gallery img {width: 100%; max-width: 40rem}
-.gallery figure:not(:only-child) img {max-height: max(9rem, 22vh); object-fit: contain}
-@media (max-width: 75rem) {.gallery {grid-template-columns: repeat(2, minmax(0, 1fr)) !important}}
-@media (max-width: 40rem) {.gallery {grid-template-columns: minmax(0, 1fr) !important}}
-"""
-
-
 Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 
@@ -57,7 +44,6 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
         picture = graph_picture(every.showing(links), alt=title, theme=theme())
         drawn += f"<figure><figcaption>{text.safe(title)}</figcaption>{picture.image}</figure>"
     st.html(
-        f"<style>{_GALLERY}</style>"
         f'<div class="gallery" role="group" aria-label="{text.safe(alt)}" '
         f'style="grid-template-columns: repeat({across}, minmax(0, 1fr))">{drawn}</div>'
     )
@@ -80,18 +66,28 @@ def search_view(now: Tour) -> None:
         key=_TESTS,
         label_visibility="collapsed",
     )
+    data, result, said = _played(now, str(chosen), shown)
+    with player:
+        mount("search", played_back(data, result), key="learn-player")
+    below.caption(f"{said} In the end: {result.summary().found}", width="stretch")
+
+
+def _played(now: Tour, chosen: str, shown: Shown | None) -> tuple[Dataset, RunResult, str]:
+    """Return the data and the run to play, and the sentence about them."""
     data = now.dataset
     if chosen == SHOWN and shown is not None:
         data, result = shown.data, shown.result
-    elif chosen == EXACT:
-        result = shown_run(now, "pc", seed=0)
-    elif chosen == PRIVATE:
-        result = shown_run(now, "priv_pc", epsilon=now.epsilon)
-    else:
-        result = perfect(now)
-    with player:
-        mount("search", played_back(data, result), key="learn-player")
-    below.caption(_outcome(data, result, str(chosen)), width="stretch")
+        title = f"{text.dataset_title(data)}, {data.n:,} rows: {algorithm(result.algorithm).title}"
+        return data, result, text.plain(f"{title}. {result.summary().promise.terms}.")
+    if chosen == EXACT:
+        said = f"Kendall's τ on {data.n:,} rows, without any noise: no privacy."
+        return data, shown_run(now, "pc", seed=0), said
+    if chosen == PRIVATE:
+        result = shown_run(now, "priv_pc")
+        said = f"Priv-PC with ε = {text.number(now.epsilon)} for the whole run (strict)."
+        early = " The budget was exhausted before the last test." if result.untested else ""
+        return data, result, said + early
+    return data, perfect(now), "The true graph answers, not the data."
 
 
 def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
@@ -109,17 +105,8 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
         ]
         for s, (x, y), removed in scenes(result.steps)
     ]
-    return digested({**graph_content(data), "beats": beats, "end": _end(result)})
-
-
-def _end(result: RunResult) -> list[int]:
-    """Return each pair's final state; an arrow with low confidence is a line."""
-    states = dict.fromkeys(combinations(range(len(result.names)), 2), ABSENT)
-    column = {name: k for k, name in enumerate(result.names)}
-    for link in found_links(result, missed=False):
-        a, b = column[link.a], column[link.b]
-        states[min(a, b), max(a, b)] = (FORTH if a < b else BACK) if link.arrow else LINE
-    return list((states | dict.fromkeys(result.untested, UNTESTED)).values())
+    end = states_of(result).tolist()
+    return digested({**graph_content(data), "beats": beats, "end": end})
 
 
 def played_run() -> Shown | None:
@@ -136,22 +123,6 @@ def on_screen() -> Shown | None:
     return run if 0 < asked <= MOST_STEPS else None
 
 
-def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    ends = f"In the end: {result.summary().found}"
-    if chosen == PERFECT:
-        return f"The true graph answers, not the data. {ends}"
-    if chosen == EXACT:
-        return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
-    if chosen == SHOWN:
-        title = algorithm(result.algorithm).title
-        said = f"{text.dataset_title(data)}, {data.n:,} rows: {title}. "
-        said += f"{result.summary().promise.terms}."
-        return f"{text.plain(said)} {ends}"
-    total = text.number(float(result.params.as_dict()["epsilon"]))
-    early = " The budget was exhausted before the last test." if result.untested else ""
-    return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
-
-
 # Draw again -----------------------------------------------------------------------------
 
 
@@ -162,7 +133,7 @@ def draws_view(now: Tour) -> None:
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
-    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    runs = [shown_run(now, "priv_pc", seed=s) for s in range(count)]
     outcomes = [r.counts for r in runs if r.counts]
     latest = list(zip(map(_title, range(count), outcomes), runs, strict=True))[-DRAWS:]
     left, right = st.columns([3, 1], gap="medium")
@@ -189,8 +160,7 @@ def classes_key(graphs: Graphs) -> str:
 
 
 def _tally(outcomes: list[Counts]) -> None:
-    found = Counter(o.found for o in outcomes)
-    most = outcomes[0].true
+    found, most = Counter(o.found for o in outcomes), outcomes[0].true
     st.markdown(f"**All {len(outcomes)} draws so far**")
     figure = bars(
         range(most + 1),
@@ -201,12 +171,8 @@ def _tally(outcomes: list[Counts]) -> None:
         height=270,
     )
     charts.figure(figure, key="learn-tally", alt="How often each number of links was found")
-    early = sum(o.untested > 0 for o in outcomes)
-    st.caption(
-        "The data never change. Only the noise does. "
-        + (
-            f"In {early} of them the budget was exhausted; pairs not fully tested are grey dots."
-            if early
-            else ""
-        )
-    )
+    said = "The data never change. Only the noise does."
+    if early := sum(o.untested > 0 for o in outcomes):
+        said += f" In {early} of them the budget was exhausted"
+        said += "; pairs not fully tested are grey dots."
+    st.caption(said)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,7 +16,7 @@ from engine.story.modules import digested
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
-from pages.draw.scene import mount
+from pages.draw.scene import keeping, mount
 from pages.learn.tour import Tour, nearest, places, shown_run
 from pages.shell import state
 from pages.shell.form import parameters
@@ -28,6 +26,7 @@ from pages.shell.state import Draft, spec_of
 FIRST_Z = 8.0  # larger |z| are drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TYPED = ("statistic", "guarantee", "scale", "round")  # set by fields, not dragged
+_HALVES = "One half pays for the sieve, the other for the examined questions."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +36,7 @@ class Fields(Parameters):
     statistic: str = param("kendall", "Independence test", choices=BOUNDED)
     guarantee: str = param("strict", "Sensitivity", choices=("strict", "published"))
     scale: str = param("p", "Score", choices=("p", "z"))
-    round: float = param(
-        1.0,
-        "ε of one round",
-        among=_ROUNDS,
-        help="One half pays for the sieve, the other for the examined questions.",
-    )
+    round: float = param(1.0, "ε of one round", among=_ROUNDS, help=_HALVES)
     threshold: float = param(0.1, "Threshold T (a p-value)", low=0.01, high=0.3, step=0.01)
     tweak: float = param(0.02, "Tweak t", low=0.0, high=0.06, step=0.005)
     best: bool = param(True, "Best m (section 3.2)")
@@ -52,11 +46,10 @@ class Fields(Parameters):
 
 def sieve_view(now: Tour) -> None:
     """Draw all queries of order 0 and 1, and count the sieve's answers in a run."""
-    d, data = state.Values(Fields, "sieve."), now.dataset
-    sieve = sieve_of(d)
-    _scene(data, sieve, d)
-    result = shown_run(now, "priv_pc", epsilon=now.epsilon)
-    asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
+    d = state.Values(Fields, "sieve.")
+    mount("sieve", content(now.dataset, d), "sieve-scene", frame=keeping(d))
+    kinds = [step.kind for step in shown_run(now, "priv_pc").steps]
+    asked, examined = kinds.count("sieve"), kinds.count("examine")
     st.markdown(
         f"Priv-PC's run at ε = {number(now.epsilon)} asked **{asked:,}** questions. The sieve "
         f"answered **{asked - examined:,}**; **{examined:,}** were examined. Separate "
@@ -64,7 +57,7 @@ def sieve_view(now: Tour) -> None:
         "share."
     )
     with st.expander("The sieve's test", key="learn-theorem"):
-        parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")
+        parameters([d.specs[name] for name in _TYPED], d, key="sieve")
 
 
 def sieve_of(d: Draft) -> Sieve:
@@ -80,28 +73,27 @@ def _scored(
     return sieving.exact_scores(_data, statistic, guarantee, scale)
 
 
-def _scene(data: Dataset, sieve: Sieve, d: Draft) -> None:
+def content(data: Dataset, d: Draft) -> dict[str, Any]:
+    """Return every query's score and its true answer, all places of the hands, and the places at
+    which they are."""
+    sieve = sieve_of(d)
     values, truth = _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
-    ends = {name: places(spec_of(Fields, name)) for name in ("threshold", "tweak")}
+    thresholds, tweaks = (places(spec_of(Fields, name)) for name in ("threshold", "tweak"))
     samples = _samples(data, sieve)
-    still = digested(
-        {
-            "scores": _plain(values),
-            "truth": _plain(truth),
-            "scale": sieve.scale,
-            "end": 0.5 if sieve.scale == "p" else FIRST_Z,
-            "thresholds": ends["threshold"],
-            "tweaks": ends["tweak"],
-            "levels": [
-                [_levels(sieve, threshold, tweak) for tweak in ends["tweak"]]
-                for threshold in ends["threshold"]
-            ],
-            "samples": samples,
-        }
-    )
-    at = [nearest(ends[name], d[name]) for name in ("threshold", "tweak")]
-    at += [_chosen(samples, d), int(d["seed"])]
-    mount("sieve", {**still, "at": at}, "sieve-scene", frame=partial(_rested, d))
+    shares = [sample["share"] or 0.0 for sample in samples]  # 0 stands for the best m
+    still = {
+        "scores": _plain(values),
+        "truth": _plain(truth),
+        "scale": sieve.scale,
+        "end": 0.5 if sieve.scale == "p" else FIRST_Z,
+        "thresholds": thresholds,
+        "tweaks": tweaks,
+        "levels": [[_levels(sieve, t, tweak) for tweak in tweaks] for t in thresholds],
+        "samples": samples,
+    }
+    hands = nearest(thresholds, d["threshold"]), nearest(tweaks, d["tweak"])
+    m = nearest(shares, 0.0 if d["best"] else d["share"])
+    return {**digested(still), "at": [*hands, m, int(d["seed"])]}
 
 
 def _levels(sieve: Sieve, threshold: float, tweak: float) -> list[float]:
@@ -119,20 +111,6 @@ def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
         a, b, sd = sieve.noise(data, m)
         found.append({"m": m, "share": share, "best": share is None, "a": a, "b": b, "sd": sd})
     return found
-
-
-def _chosen(samples: list[dict[str, Any]], d: Draft) -> int:
-    """Return the place of the sample that the fields name."""
-    if d["best"]:
-        return next(k for k, sample in enumerate(samples) if sample["best"])
-    return nearest([math.inf if s["best"] else s["share"] for s in samples], d["share"])
-
-
-def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
-    d.update(threshold=float(frame["threshold"]), tweak=float(frame["tweak"]), best=frame["best"])
-    d["seed"] = min(int(frame["seed"]), MOST_SEED)
-    if not frame["best"]:
-        d["share"] = float(frame["share"])
 
 
 def _plain(values: Array) -> list[float | None]:

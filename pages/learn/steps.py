@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import streamlit as st
-
-from pages.learn.allocation import orders_view
-from pages.learn.first import bound_view, noise_view, person_view, truth_view
-from pages.learn.money import money_view
-from pages.learn.now import now_view, people_asked
-from pages.learn.search import draws_view, search_view
-from pages.learn.shuffle import shuffle_view
-from pages.learn.sieve import sieve_view
-from pages.learn.tour import Tour, goto, rows_of
-from pages.shell import presenting
-from pages.shell.words import safe
 
 
 @dataclass(frozen=True)
@@ -24,7 +10,6 @@ class Step:
     """One screen: its name in the address, a short name, a title, plain text, and sources.
 
     A screen ``under`` another one is an aside, which opens from that one or by its address.
-    ``rows`` is the number of rows on its screen.
     """
 
     key: str
@@ -32,9 +17,7 @@ class Step:
     title: str
     words: str
     source: str
-    view: Callable[[Tour], None]
     under: str = ""
-    rows: Callable[[Tour], int] = lambda now: rows_of(now.data)
 
 
 STEPS = (
@@ -45,7 +28,6 @@ STEPS = (
         "Each box is recorded about every person. An arrow points from cause to effect. Reverse an "
         "arrow: would the data look different? For some arrows they would not.",
         "Priv-PC, section 2.2; Verma and Pearl 1990.",
-        truth_view,
     ),
     Step(
         "search",
@@ -54,7 +36,6 @@ STEPS = (
         "A test asks: do these two still go together once others are known? If not, the link is "
         "removed. Order 0 tests the pair alone, order 1 conditions on one variable, and so on.",
         "Priv-PC, appendix A, Algorithm 3; Spirtes, Glymour and Scheines.",
-        search_view,
     ),
     Step(
         "noise",
@@ -64,7 +45,6 @@ STEPS = (
         "any one person. Far from the threshold nothing changes. Near it, noise decides. Lower ε, "
         "and the dots spread.",
         "Priv-PC, sections 2.1 and 3.3; research/theory/privacy_proofs.md.",
-        noise_view,
     ),
     Step(
         "draws",
@@ -72,7 +52,6 @@ STEPS = (
         "Same data, new noise: a different graph each time",
         "Each picture is one private run. A real analyst gets one of them, and cannot know which.",
         "Priv-PC, section 4, which repeats every run for the same reason.",
-        draws_view,
         under="noise",
     ),
     Step(
@@ -82,7 +61,6 @@ STEPS = (
         "Change one person's answer. A coin picks one of the two tables, and its noisy output is "
         "released. Guess the table. Differential privacy limits how often anyone can be right.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
-        person_view,
     ),
     Step(
         "sieve",
@@ -92,7 +70,6 @@ STEPS = (
         "noisy sieve, and spends real budget only on “perhaps independent”. Drag T, T − t and the "
         "size m of the sample.",
         "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; section 3.2 on the sample's size m.",
-        sieve_view,
         under="budget",
     ),
     Step(
@@ -102,7 +79,6 @@ STEPS = (
         "Conditioning splits the rows into strata, so a dependence comes closer to the threshold. "
         "CURATE allocates its budget to the orders before it begins.",
         "CURATE, section III-A, Algorithm 1, Lemmas 1 and 2.",
-        orders_view,
         under="budget",
     ),
     Step(
@@ -112,7 +88,6 @@ STEPS = (
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
         "record. The functions that run the tests compute the numbers now.",
         "Priv-PC, section 3.3, Theorem 3 and appendix D; research/theory/privacy_proofs.md.",
-        bound_view,
     ),
     Step(
         "budget",
@@ -122,7 +97,6 @@ STEPS = (
         "every test, and more at the beginning. Marginal PC pays once for noisy tables, and its "
         "tests read only those.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
-        money_view,
     ),
     Step(
         "shuffle",
@@ -131,7 +105,6 @@ STEPS = (
         "Real data come without their true graph, so false positives cannot be counted. But every "
         "column can be shuffled separately: what does each algorithm find then? Guess first.",
         "research/theory/privacy_audit.md; every ε field shows such a count.",
-        shuffle_view,
     ),
     Step(
         "study",
@@ -140,33 +113,8 @@ STEPS = (
         "Choose the number of people and ε. Ten runs on that many rows of this network show the "
         "result. Then forecast it for your own columns.",
         "docs/guide/my-data.md; the page My data.",
-        now_view,
-        rows=people_asked,
     ),
 )
-_STYLE = """
-.lesson {display: grid; grid-template-columns: minmax(0, 7fr) minmax(12rem, 2fr); gap: 2rem}
-.lesson h2 {font-size: 1.55rem; line-height: 1.25; margin: 0; padding: 0}
-.lesson p {font-size: 1.1rem; line-height: 1.45; margin: .4rem 0 0; max-width: 62rem}
-.lesson aside {font-size: .9rem; line-height: 1.4; border-left: 3px solid #8592a8;
-  padding-left: .8rem; align-self: start; overflow-wrap: anywhere}
-.lesson aside b {display: block}
-@media (max-width: 60rem) {.lesson {grid-template-columns: 1fr}}
-"""
 BY_KEY = {step.key: step for step in STEPS}
 WAY = tuple(step for step in STEPS if not step.under)
-
-
-def show_step(step: Step, now: Tour) -> None:
-    """Draw the step's text, its source and its screen."""
-    st.html(
-        f'<style>{_STYLE}</style><div class="lesson"><div><h2>{safe(step.title)}</h2>'
-        f"<p>{safe(step.words)}</p></div><aside><b>Read more</b> {safe(step.source)}</aside>"
-        "</div>"
-    )
-    step.view(now)
-    asides = [] if presenting() else [other for other in STEPS if other.under == step.key]
-    with st.container(horizontal=True, key="learn-asides"):
-        for other in asides:
-            title, key = f"More: {other.short}", f"learn-aside-{other.key}"
-            st.button(title, key=key, type="tertiary", on_click=goto, args=(other.key,))
+OLD = {"truth": "cause", "once": "budget", "now": "study"}  # steps in addresses of version 0.3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,22 +12,17 @@ from engine import Dataset, RunResult, run
 from engine.data.networks import plain_names
 from engine.params import Parameters, Spec, param
 from engine.percent import number
+from engine.registry import algorithm
 from engine.studies.scenes import kept_scene
-from engine.teaching.lessons import query
-from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.shell import listen, presenting, state
+from engine.teaching.shuffled import shuffled
+from pages.learn.steps import BY_KEY, OLD, STEPS, WAY, Step
+from pages.shell import listen, presenting
 from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED, bundled
-from pages.shell.state import Draft
+from pages.shell.state import Values
+from pages.shell.words import safe
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
-# The steps in order; pages/learn/steps.py has their texts and views.
-STEPS = (
-    *("cause", "search", "noise", "draws", "person", "sieve", "orders", "bound", "budget"),
-    *("shuffle", "study"),
-)
-OLD = {"truth": "cause", "once": "budget", "now": "study"}  # steps in addresses of version 0.3
-EPSILONS = (0.01, 20.0)
 MOST_SHUFFLES = 20
 _SET = ("data", "epsilon", "seed")  # the tour's settings, behind a button
 
@@ -42,14 +37,10 @@ class Tour(Parameters):
     """The step, the network of the tour, the total ε of its private runs, their seed, and the
     number of shuffles."""
 
-    step: str = param("cause", "Step", choices=(*STEPS, *OLD))
+    step: str = param("cause", "Step", choices=(*BY_KEY, *OLD))
     data: str = param("asia", "Network", choices=NETWORKS)
     epsilon: float = param(
-        1.0,
-        "ε of a whole private run (strict)",
-        low=EPSILONS[0],
-        high=EPSILONS[1],
-        help="In total; δ = 1e-6.",
+        1.0, "ε of a whole private run (strict)", low=0.01, high=20.0, help="In total; δ = 1e-6."
     )
     seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help="Fixes every draw.")
     shuffles: int = param(0, "Shuffles so far", low=0, high=MOST_SHUFFLES)
@@ -66,9 +57,9 @@ class Tour(Parameters):
         return dict(zip(names, plain_names(self.data, names), strict=True))
 
 
-def draft() -> Draft:
+def draft() -> Values:
     """Return the form's values."""
-    return state.Values(Tour)
+    return Values(Tour)
 
 
 def tour() -> Tour:
@@ -80,26 +71,24 @@ def tour() -> Tour:
     return Tour.build(values)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@st.cache_resource(max_entries=512, show_spinner=False)
 def run_of(
-    network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int
+    data: tuple[str, int], key: str, seed: int, shuffle: int | None = None, **values: Any
 ) -> RunResult:
-    """Return a run on this many rows of a network, kept for all sessions because the data are
-    public."""
-    return run(key, bundled(network, rows, 0), seed=seed, **dict(values))
+    """Return a run on a network with this many rows, kept for all sessions because the data are
+    public; ``shuffle`` is the seed that reorders each column separately."""
+    rows = bundled(*data, 0)
+    return run(key, rows if shuffle is None else shuffled(rows, shuffle), seed=seed, **values)
 
 
-def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
-    """Return the tour's run of an algorithm; with the tour's seed if none is given."""
-    chosen = now.seed if seed is None else seed
-    return run_of(now.data, key, chosen, tuple(sorted(values.items())), rows_of(now.data))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
-    """Return the network's sample, and the neighbour that moves one test most."""
-    data = bundled(network, rows_of(network), 0)
-    return farthest(data, query(data, x, y), 1.0)
+def shown_run(
+    now: Tour, key: str, *, seed: int | None = None, shuffle: int | None = None, **values: Any
+) -> RunResult:
+    """Return the tour's run of an algorithm, a private one at the tour's ε; with the tour's seed if
+    none is given."""
+    private = {"epsilon": now.epsilon} if algorithm(key).private else {}
+    seed, data = now.seed if seed is None else seed, (now.data, rows_of(now.data))
+    return run_of(data, key, seed, shuffle, **private, **values)
 
 
 def places(spec: Spec) -> list[float]:
@@ -136,11 +125,6 @@ export default function ({data}) {
 """
 
 
-def _watch_keys(keys: Mapping[str, str]) -> None:
-    """Let a key press the button of this key: {"ArrowRight": "learn-next"}."""
-    listen("key_watch", _KEYS, key="key-watch-state", data={"keys": dict(keys)})
-
-
 # The settings, and the way from step to step ----------------------------------------------
 
 
@@ -158,46 +142,47 @@ def settings(*, of_screen: bool = True) -> None:
         st.caption(f"The data are simulated: {rows:,} rows drawn from a published network.")
 
 
-# If the steps do not fit next to the buttons, they move to a row below.
-_NARROW = """
-.st-key-learn-ways button p {white-space: nowrap}
-@media (max-width: 75rem) {
-  .st-key-learn-ways {flex-wrap: wrap; justify-content: space-between}
-  .st-key-learn-ways .st-key-learn-step {order: 3; flex: 1 1 100% !important}
-}
-"""
-
-
-def ways(keys: Mapping[str, str], now: str) -> None:
+def ways(step: Step) -> None:
     """Draw the buttons back and next, and the names of all steps."""
-    order = list(keys)
-    place = order.index(now)
-    st.html(f"<style>{_NARROW}</style>")
+    order = [other.key for other in WAY]
+    # An aside is not among the steps, so the step above it is marked.
+    place, last = order.index(step.under or step.key), len(order) - 1
     leave = {"Escape": "learn-present"} if presenting() else {}
-    _watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
+    keys = {"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave
+    listen("key_watch", _KEYS, key="key-watch-state", data={"keys": keys})
     with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
-        _button("Back", "learn-back", order[max(0, place - 1)], disabled=place == 0)
-        # An aside is not among the steps, so the step above it is marked.
-        st.session_state["learn-step"] = now
+        onto("Back", order[max(0, place - 1)], "learn-back", disabled=place == 0)
+        st.session_state["learn-step"] = order[place]
         st.segmented_control(
             "Step",
             order,
             key="learn-step",
             required=True,
-            format_func=lambda key: f"{order.index(key) + 1} {keys[key]}",
-            on_change=lambda: goto(st.session_state["learn-step"]),
+            format_func=lambda key: f"{order.index(key) + 1} {BY_KEY[key].short}",
+            on_change=lambda: draft().update(step=st.session_state["learn-step"]),
             label_visibility="collapsed",
             width="stretch",
         )
-        last = len(order) - 1
-        onward = order[min(last, place + 1)]
-        _button("Next", "learn-next", onward, disabled=place == last, type="primary")
+        step_on = order[min(last, place + 1)]
+        onto("Next", step_on, "learn-next", disabled=place == last, type="primary")
 
 
-def _button(title: str, key: str, step: str, **options: Any) -> None:
-    st.button(title, key=key, on_click=goto, args=(step,), **options)
+def onto(title: str, step: str, key: str, **options: Any) -> None:
+    """Draw a button that goes to a step."""
+    st.button(title, key=key, on_click=draft().update, kwargs={"step": step}, **options)
 
 
-def goto(step: str) -> None:
-    """Go to a step."""
-    draft()["step"] = step
+def show_step(step: Step) -> None:
+    """Draw the step's text and its source."""
+    st.html(
+        f'<div class="lesson"><div><h2>{safe(step.title)}</h2><p>{safe(step.words)}</p></div>'
+        f"<aside><b>Read more</b> {safe(step.source)}</aside></div>"
+    )
+
+
+def asides(step: Step) -> None:
+    """Draw a button for each screen under the step."""
+    with st.container(horizontal=True, key="learn-asides"):
+        for other in STEPS:
+            if other.under == step.key and not presenting():
+                onto(f"More: {other.short}", other.key, f"learn-aside-{other.key}", type="tertiary")

@@ -15,7 +15,7 @@ import streamlit as st
 
 from engine.errors import InputError
 from pages import mode
-from pages.learn import games
+from pages.learn.games import lesson_of, show_answer, show_question
 from pages.learn.rooms import GAMES, Room, Rooms
 from pages.learn.tour import tour
 from pages.shell import state
@@ -30,12 +30,6 @@ EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 _SERVE = shlex.join([sys.executable, str(Path(__file__).parents[2] / "scripts" / "serve.py")])
 RESTART = f"{mode.PUBLIC}=1 {_SERVE} --server.address 0.0.0.0"
 _KEY: Place[str | None] = Place("learn_wall")  # None until the address was read
-_BARE = (
-    '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
-    "{display: none !important} .stMainBlockContainer {padding: 1rem 2rem !important} "
-    ".wall {display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: baseline} "
-    ".wall h1 {font-size: 1.7rem; margin: 0; padding: 0} .wall p {font-size: 1.1rem; margin: 0}"
-)
 
 
 @st.cache_resource(show_spinner=False)
@@ -58,7 +52,7 @@ def door() -> None:
 
 def _open() -> None:
     try:
-        _KEY.put(rooms().open(games.lesson_of(tour().data)).key)
+        _KEY.put(rooms().open(lesson_of(tour().data)).key)
     except InputError as error:
         st.toast(str(error))
 
@@ -72,17 +66,17 @@ def wall() -> None:
     """Draw the room of this session or address, with live updates."""
     key = _KEY.get() or ""
     state.visit().words[WALL] = key
-    st.html(f"<style>{_BARE}</style>")
 
     @st.fragment(run_every=LOOK)
     def look() -> None:
-        if (room := rooms().find(key)) is not None:
-            _screen(room)
-            return
-        st.info(f"This room {GONE} Open a new room, and give the class its code.")
-        with st.container(horizontal=True):
-            _turn("Open a new room", "learn-room-open", _open)
-            _turn("Back to Learn", "learn-room-close", lambda: _KEY.put(""))
+        with st.container(key="room"):
+            if (room := rooms().find(key)) is not None:
+                _screen(room)
+                return
+            st.info(f"This room {GONE} Open a new room, and give the class its code.")
+            with st.container(horizontal=True):
+                _turn("Open a new room", "learn-room-open", _open)
+                _turn("Back to Learn", "learn-room-close", lambda: _KEY.put(""))
 
     look()
 
@@ -98,54 +92,48 @@ def _screen(room: Room) -> None:
     now = room.now
     question, scan = st.columns([3, 1], gap="large")
     with question:
-        st.html(
-            f'<div class="wall"><h1>{GAMES[now.game]}</h1><p>Question {now.number}. '
-            f"Joined: <b>{len(room.voters)}</b>. Voted: <b>{len(now.votes)}</b>.</p></div>"
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.title(GAMES[now.game].title, anchor=False, width="content")
+            joined, voted = len(room.voters), len(now.votes)
+            st.markdown(f"Question {now.number}. Joined: **{joined}**. Voted: **{voted}**.")
         _controls(room)
-        st.html(games.asked(room))
-        if drawn := games.picture(room):
-            st.html(drawn)
-        if now.shown is not None and (said := games.answer(room)):
-            st.html(said)
+        show_question(room)
+        show_answer(room)
     with scan:
         _joining(room)
 
 
 def _controls(room: Room) -> None:
-    now = room.now
+    now, key = room.now, "learn-room"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if now.shown is None:
-            show = "Show the answer"
-            st.button(
-                show, key="learn-room-show", type="primary", on_click=room.show, args=(now.number,)
-            )
+            title, args = "Show the answer", (now.number,)
+            st.button(title, key=f"{key}-show", type="primary", on_click=room.show, args=args)
         game = st.segmented_control(
             "Next question",
-            list(GAMES),
+            GAMES,
             default=now.game,
-            format_func=GAMES.__getitem__,
-            key=f"learn-room-game-{now.number}",
+            format_func=lambda name: GAMES[name].title,
+            key=f"{key}-game-{now.number}",
             required=True,
             label_visibility="collapsed",
         )
         epsilon = now.epsilon
         if game == "person":
             at = min(EPSILONS, key=lambda e: abs(e - now.epsilon))
-            epsilon = st.select_slider(
-                "ε of the output", EPSILONS, value=at, key=f"learn-room-epsilon-{now.number}"
-            )
-        args = game, now.number, epsilon
-        st.button("Ask it", key="learn-room-next", on_click=room.ask, args=args)
+            place = f"{key}-epsilon-{now.number}"
+            epsilon = st.select_slider("ε of the output", EPSILONS, at, key=place)
+        next_ = game, now.number, epsilon
+        st.button("Ask it", key=f"{key}-next", on_click=room.ask, args=next_)
         st.download_button(
             "Results as CSV",
-            room.table(lambda one, option: games.named(room, one, option)),
+            room.table(),
             f"room-{room.code}.csv",
             "text/csv",
-            key="learn-room-csv",
+            key=f"{key}-csv",
             type="tertiary",
         )
-        _turn("Close the room", "learn-room-close", lambda: _close(room))
+        _turn("Close the room", f"{key}-close", lambda: _close(room))
 
 
 def _joining(room: Room) -> None:

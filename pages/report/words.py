@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.paths import Path, Verdict, path_between
+from engine.percent import span
 from engine.request import SEM
 from engine.studies.detectability import Invented
-from engine.studies.repeat import Point, Usual, usual
+from engine.studies.repeat import Point, usual
 from pages.draw.price import Step
 from pages.report.work import Repetition
 from pages.shell import words as text
@@ -91,19 +92,15 @@ def sure(result: RunResult, made: Sequence[Repetition], of: int) -> str:
     so_far = "" if len(made) >= of else f" These are {len(made)} of {of} repetitions."
     return (
         f"At ε = {number(epsilon)}, {usually(made)}, and {wrong.inside} of {wrong.of} have "
-        f"{_range(wrong)} false positives.{so_far}"
+        f"{span(wrong.low, wrong.high)} false positives.{so_far}"
     )
 
 
 def usually(made: Sequence[Repetition]) -> str:
     """Say how many true edges most repetitions find, in a part of a sentence."""
     found, true = usual([r.counts.found for r in made]), made[0].counts.true
-    edges = f"{_range(found)} of the {text.count(true, 'true edge')}"
+    edges = f"{span(found.low, found.high)} of the {text.count(true, 'true edge')}"
     return f"{found.inside} of {found.of} repetitions find {edges}"
-
-
-def _range(usual: Usual) -> str:
-    return f"{usual.low}" if usual.low == usual.high else f"{usual.low} to {usual.high}"
 
 
 def took(result: RunResult, steps: Sequence[Step]) -> str:

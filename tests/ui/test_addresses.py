@@ -7,7 +7,7 @@ import pytest
 
 from engine import InputError
 from engine.request import Source
-from pages.learn import allocation, sieve
+from pages.learn import scenes, sieve
 from pages.learn.tour import Tour
 from pages.shell.settings import MOST_SEED, check_rows
 from tests.ui.steps import back
@@ -41,7 +41,7 @@ def test_no_address_is_a_traceback(open_app, page, names):
         assert all(len(sentence) < 300 for sentence in said.split(". ")), word[:40]
 
 
-@pytest.mark.parametrize("fields", [allocation.Fields, sieve.Fields, Tour])
+@pytest.mark.parametrize("fields", [scenes.Fields, sieve.Fields, Tour])
 def test_every_field_of_learn_says_what_it_admits(fields):
     for spec in fields.specs():
         bounded = spec.low is not None and spec.high is not None

@@ -72,7 +72,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     app = open_app("learn", step="now", data="cancer")
     app.select_slider(key="learn-people").set_value(1_000).run()
     data, seeds = bundled("cancer", 1_000, 0), range(now.DRAWS)
-    results = [run(now.METHOD, data, seed=s, epsilon=1.0) for s in seeds]
+    results = [run(now.ONCE, data, seed=s, epsilon=1.0) for s in seeds]
     found = usual([r.counts.found for r in results if r.counts])
     words = next(m.value for m in app.markdown if "usually finds" in m.value)
     range_ = f"{found.low}" if found.low == found.high else f"{found.low} to {found.high}"
