@@ -228,6 +228,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     wall.get_by_text("Joined: 3. Voted: 3.").wait_for()
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("choices were right").wait_for()
+    assert steps.findings(wall) == []
     wall.screenshot(path=screenshots / "learn_wall_links.png")
     wall.get_by_role("radio", name="Was this person in?").click()
     wall.get_by_role("button", name="Ask it").click()
@@ -250,6 +251,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     paid = phones[0].get_by_text("You chose").inner_text().removeprefix("You chose ").rstrip(".")
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("median is").wait_for()
+    wall.locator(".st-key-answer .js-plotly-plot").wait_for()
     wall.screenshot(path=screenshots / "learn_wall_price.png")
     assert steps.findings(wall) == []
     with wall.expect_download() as kept:
