@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,12 +13,10 @@ from typing import Any
 import streamlit as st
 
 from engine.graphs.links import marks_data
-from engine.params import ParameterError
 from engine.story.content import scene_content
 from engine.story.modules import bundle, style
 from engine.studies.price import BEST_TEST
 from pages.draw.price import step_words
-from pages.shell import state
 from pages.shell.words import label, theme
 
 _KINDS = {
@@ -72,17 +69,6 @@ def mount(kind: str, data: Mapping[str, Any], key: str, **heard: Hear) -> None:
     component = st.components.v2.component(kind, js=script(kind), css=style())
     hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in heard.items()}
     component(key=key, data={**data, "marks": marks_data(theme())}, **hooks)
-
-
-def keeping(values: state.Values) -> Hear:
-    """Return a handler that keeps a frame's values, in the types that their fields declare."""
-
-    def keep(frame: Mapping[str, Any]) -> None:
-        for name, value in frame.items():
-            with suppress(ParameterError):  # None, or a seed that counts beyond its range
-                values[name] = values.specs[name].check(value)
-
-    return keep
 
 
 # The values that Streamlit's theme gives to a component on a page.

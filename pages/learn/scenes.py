@@ -22,10 +22,11 @@ from engine.teaching.neighbours import counterexample
 from pages.draw import charts
 from pages.draw.charts import bars
 from pages.draw.links import found_links
-from pages.draw.scene import given, keeping, mount
+from pages.draw.scene import given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft, nearest, places
 from pages.shell import state
+from pages.shell.form import keeping
 from pages.shell.state import spec_of
 from pages.shell.words import number, plain
 

@@ -16,10 +16,10 @@ from engine.story.modules import digested
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
-from pages.draw.scene import keeping, mount
+from pages.draw.scene import mount
 from pages.learn.tour import Tour, nearest, places, shown_run
 from pages.shell import state
-from pages.shell.form import parameters
+from pages.shell.form import keeping, parameters
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, spec_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import streamlit as st
 
 from engine.params import ParameterError, Spec, relevant
 from pages.shell import words as text
-from pages.shell.state import Draft, Place
+from pages.shell.state import Draft, Place, Values
 
 Widget = Callable[..., Any]
 # For each widget: how often the server gave it another value, the value that it showed last, and
@@ -61,6 +62,17 @@ def placed(
     shown = widget(label, key=name, on_change=changed, **_start(widget, value, options), **options)
     held[key] = times, shown, (value,)
     return shown
+
+
+def keeping(values: Values) -> Callable[[Mapping[str, Any]], None]:
+    """Return a function that keeps what a component reports, in the types of declared fields."""
+
+    def keep(reported: Mapping[str, Any]) -> None:
+        for name, value in reported.items():
+            with suppress(ParameterError):  # None, or a seed that was counted beyond its range
+                values[name] = values.specs[name].check(value)
+
+    return keep
 
 
 def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:
