@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag, known
+from engine.cli.question import add_effect_flags
 from engine.effects.adjustment import OPTIMAL, SETS
 from engine.effects.effect import Effect
 from engine.errors import InputError
@@ -24,33 +25,11 @@ def effect_command(argv: Sequence[str]) -> None:
     """
     parser = Parser(
         example="effect release.json --cause age --outcome stage",
-        description="Estimate what setting one column does to another, from a release's file.",
+        description="Estimate what setting one column does to another, from a release's file. "
+        "Without --cause and --outcome it answers the questions of the release.",
     )
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument(
-        "--cause", metavar="COLUMN",
-        help="column that is set (default: the questions that the release was made for)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--outcome", metavar="COLUMN", help="outcome column"
-    )  # fmt: skip
-    parser.add_argument(
-        "--cause-level", metavar="LEVEL",
-        help="level the cause is set to (default: yes, else the last level)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--reference", metavar="LEVEL",
-        help="level it is compared with (default: no, else the first level)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--outcome-level", metavar="LEVEL", action="append",
-        help="level of the outcome that is counted, or a range as '>= 350'; repeat it to count "
-        "several (default: yes, else the last level)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--mean", action="store_true",
-        help="compare means of the outcome by the schema's public numbers",
-    )  # fmt: skip
+    add_effect_flags(parser)
     parser.add_argument(
         "--adjustment", default=OPTIMAL, metavar="SET",
         help=f"adjustment set: {', '.join(SETS)} (default {OPTIMAL})",

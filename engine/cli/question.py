@@ -10,31 +10,41 @@ from engine.knowledge import Knowledge
 from engine.question import SHARE, Question, Questions, load_questions, order_of_time
 
 
+def add_effect_flags(parser: argparse._ActionsContainer) -> None:
+    """Add the flags for cause, outcome and the compared levels."""
+    parser.add_argument("--cause", metavar="COLUMN", help="column that is set")
+    parser.add_argument("--outcome", metavar="COLUMN", help="outcome column")
+    parser.add_argument(
+        "--cause-level", metavar="LEVEL",
+        help="level the cause is set to (default: yes, else the last level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reference", metavar="LEVEL",
+        help="level it is compared with (default: no, else the first level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--outcome-level", metavar="LEVEL", action="append",
+        help="level of the outcome that is counted, or a range as '>= 350'; repeat it to count "
+        "several (default: yes, else the last level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--mean", action="store_true",
+        help="compare means of the outcome by the schema's public numbers",
+    )  # fmt: skip
+
+
 def add_question_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags for cause, outcome and time order to a command that charges."""
+    """Add the flags for a question to a command that charges."""
     group = parser.add_argument_group(
         "question", "the effect that the release is made for: it gets a share of the budget"
     )
     group.add_argument(
         "--questions", metavar="FILE", help="several questions, a JSON list; without other flags"
     )
-    group.add_argument("--cause", metavar="COLUMN", help="column that is set")
-    group.add_argument("--outcome", metavar="COLUMN", help="outcome column")
-    group.add_argument(
-        "--cause-level", metavar="LEVEL", help="level the cause is set to; needs --reference"
-    )
-    group.add_argument("--reference", metavar="LEVEL", help="level it is compared with")
-    group.add_argument(
-        "--outcome-level", metavar="LEVEL", action="append",
-        help="level of the outcome that is counted, or a range as '>= 350'; repeat it for several",
-    )  # fmt: skip
+    add_effect_flags(group)
     group.add_argument(
         "--values", metavar="NUMBERS", type=numbers,
         help="one number per level of the outcome, separated by commas: compares means",
-    )  # fmt: skip
-    group.add_argument(
-        "--mean", action="store_true",
-        help="compare means of the outcome by the schema's public numbers",
     )  # fmt: skip
     group.add_argument(
         "--before", metavar="COLUMNS", help="columns before the cause, separated by commas"
