@@ -68,17 +68,23 @@ def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 class Format(NamedTuple):
-    """A file format: its use, its file name extension, and the function that writes it."""
+    """A file format: its name, its readers, its extension, and the function that writes it."""
 
-    title: str
+    name: str
+    readers: str
     extension: str
     write: Callable[[Sequence[str], Adjacency], str]
 
+    @property
+    def title(self) -> str:
+        """The format with its readers, as a list of formats shows it."""
+        return f"{self.name}: {self.readers}"
+
 
 FORMATS: Mapping[str, Format] = {
-    "dot": Format("DOT: DoWhy, Graphviz, pydot", "dot", dot),
-    "graphml": Format("GraphML: R (igraph), networkx, Gephi", "graphml", graphml),
-    "dagitty": Format("dagitty: R and the web tool", "dagitty.txt", dagitty),
-    "tetrad": Format("Tetrad and causal-learn", "tetrad.txt", tetrad),
-    "mermaid": Format("Mermaid: GitHub, wikis", "mmd", mermaid),
+    "dot": Format("DOT", "DoWhy, Graphviz, pydot", "dot", dot),
+    "graphml": Format("GraphML", "R (igraph), networkx, Gephi", "graphml", graphml),
+    "dagitty": Format("dagitty", "R and the web tool", "dagitty.txt", dagitty),
+    "tetrad": Format("Tetrad", "also causal-learn", "tetrad.txt", tetrad),
+    "mermaid": Format("Mermaid", "GitHub, wikis", "mmd", mermaid),
 }

@@ -18,16 +18,9 @@ from engine.request import MODEL, OWN, SEM, Source, filled
 from engine.studies.detectability import Invented, Shape, detectability, unworkable
 from engine.words.run import CLAIMED, guesses
 from pages.shell import words as text
-from pages.shell.form import bound, parameter
+from pages.shell.form import beside, bound, parameter
 from pages.shell.runs import Shown
-from pages.shell.settings import (
-    VISIT,
-    check_rows,
-    data_for,
-    draft,
-    drafted_known,
-    drafted_source,
-)
+from pages.shell.settings import VISIT, check_rows, data_for, draft, drafted_known, drafted_source
 from pages.shell.state import Draft
 from pages.shell.task import Task, redraw_until_done, shared
 from pages.shell.words import number
@@ -61,9 +54,8 @@ def picker(*, key: str, seeded: bool = True) -> None:
         upload(key=key)
         return
     if form["data"] == SEM:
-        columns = st.columns(2, gap="small")
-        for k, name in enumerate((MODEL[0], MODEL[3], *MODEL[1:3])):
-            with columns[k % 2]:
+        for place, name in beside((MODEL[0], MODEL[3], *MODEL[1:3])):
+            with place:
                 parameter(VISIT[name], form, key=key)
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -115,10 +107,8 @@ def parameter_form(
                 # the caption of the other settings explains a guarantee
                 more = {"help": None} if name == "guarantee" else {}
                 parameter(specs.pop(name), values, key="param", **more)
-        first = [name for name in LEVERS if name in specs][:levers]
-        columns = st.columns(levers, gap="small") if first else []
-        for column, name in zip(columns, first, strict=False):
-            with column:
+        for place, name in beside([name for name in LEVERS if name in specs][:levers], levers):
+            with place:
                 parameter(specs.pop(name), values, key="param")
         if not asked:
             warn(algorithm.key, shape, values, brief=True)
@@ -135,10 +125,9 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return "ε must be a number above 0."
     if values.get("guarantee") == "published":
-        pays = algorithm.epsilon_pays
-        what = (
-            f"{CLAIMED}, the total that the paper states" if pays == WHOLE_RUN else f"ε for {pays}"
-        )
+        whole = algorithm.epsilon_pays == WHOLE_RUN
+        total = f"{CLAIMED}, the total that the paper states"
+        what = total if whole else f"ε for {algorithm.epsilon_pays}"
         said = f"Published: {what}. The result shows the proven ε."
     else:
         said = "Guaranteed for the whole run: the attacker is right at most "
@@ -153,19 +142,14 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
 
 def known_button(key: str) -> None:
     """Show the button that opens the dialog on background knowledge; its label says how much."""
-    source = drafted_source()
+    source, said = drafted_source(), "Background knowledge that you declare. Public; costs no ε."
     try:
         data = data_for(source)
     except InputError:
         return
-    known = drafted_known(source)
-    if st.button(
-        f"Background knowledge: {known_label(data, known)}",
-        key=f"{key}-known",
-        icon=":material/account_tree:",
-        width="stretch",
-        help="Background knowledge that you declare. Public; costs no ε.",
-    ):
+    label = f"Background knowledge: {known_label(data, drafted_known(source))}"
+    about: Any = {"icon": ":material/account_tree:", "width": "stretch", "help": said}
+    if st.button(label, key=f"{key}-known", **about):
         from pages.forms.known import known_dialog
 
         known_dialog(data)
@@ -198,13 +182,11 @@ def counted(count: Count) -> Invented | None:
 def count_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
     """Return the count for a setting, started if needed; None if the setting is invalid."""
     values = filled(key, params)
-    try:
+    with suppress(InputError):
         algorithm(key).params.build(values)
-    except InputError:
-        return None
-    asked = key, shape, values
-    place = "nothing", key, shape, tuple(values.items())
-    return shared(place, f"{algorithm(key).title}: false links", false_links, *asked)
+        place = "nothing", key, shape, tuple(values.items())
+        return shared(place, f"{TITLES[key]}: false links", false_links, key, shape, values)
+    return None
 
 
 def count_for(run: Shown) -> Count:
@@ -214,13 +196,12 @@ def count_for(run: Shown) -> Count:
 
 def shape_of(source: Source) -> Shape | None:
     """Return the shape of the data that a form names; None if there are none yet."""
-    try:
+    with suppress(InputError):
         if source.name not in NETWORKS:
             return Shape.of(data_for(source))
         check_rows(source)  # no rows of a network are drawn
         return Shape(tuple(map(len, load_network(source.name).states)), source.n)
-    except InputError:
-        return None
+    return None
 
 
 def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -> None:
@@ -240,17 +221,16 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     It comes before any charge, for the strict guarantee only; an invalid setting gives no warning
     here. ``brief`` shows only the worst one without its reasons, for public data.
     """
-    epsilon, lines = values.get("epsilon"), [""]
+    epsilon, delta = values.get("epsilon"), values.get("delta", 1e-6)
     if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
         return
     with suppress(InputError):  # the form shows the fault itself
-        lines += unworkable([key], [shape], values, brief=brief)
-        rows, columns = shape.rows, len(shape.cardinalities)
-        delta = values.get("delta", 1e-6)
-        lines[0] = detectability(rows, columns, [epsilon], delta, brief=brief)
-    found = [said for said in lines if said]
-    for said in found[-1:] if brief else found:
-        st.warning(said, icon=":material/visibility_off:")
+        lines = unworkable([key], [shape], values, brief=brief)  # it checks the values
+        size = shape.rows, len(shape.cardinalities)
+        lines.insert(0, detectability(*size, [epsilon], delta, brief=brief))
+        found = list(filter(None, lines))
+        for said in found[-1:] if brief else found:
+            st.warning(said, icon=":material/visibility_off:")
 
 
 def _say(count: Count) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,17 @@ import streamlit as st
 from engine import Dataset, InputError, Knowledge, load_knowledge
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import Known, ready_sets
-from engine.knowledge import FULL, MOST_BYTES, ORIENTS, check_names
+from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
 from pages.shell.export import download
+from pages.shell.form import placed
 from pages.shell.settings import draft_known, drafted_known, drafted_source
+from pages.shell.state import Place
 from pages.shell.task import OPEN
 
-_BOARD, _PROBLEM = "known-board", "known-problem"
+_BOARD = "known-board"
+_PROBLEM: Place[str | None] = Place("known-problem")  # why the last change was refused
 _USES = {
     FULL: "Tests and directions: fewer tests, but a false tier costs links",
     ORIENTS: "Directions only: a false tier costs no links, but as many arrows are wrong",
@@ -46,62 +49,51 @@ def known_dialog(data: Dataset) -> None:
     OPEN.put(True)
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
+    change = partial(replace, known)
     if data.truth is not None:
         with st.container(horizontal=True, gap="xsmall"):
             for name, found in {"nothing": Knowledge(), **ready_sets(data.truth)}.items():
-                true = Knowledge(tiers=found.tiers, use=known.use)
-                key = f"known-{name}"
-                st.button(name.capitalize(), key=key, on_click=_keep, args=(true,))
-    use = st.radio(
-        "Use it for",
-        list(_USES),
-        index=list(_USES).index(known.use),
-        format_func=_USES.__getitem__,
-        key=f"known-use-{known.use}",
-    )
+                true = partial(Knowledge, tiers=found.tiers, use=known.use)
+                st.button(name.capitalize(), key=f"known-{name}", on_click=_keep, args=(true,))
+    about: Any = {"options": list(_USES), "format_func": _USES.__getitem__, "key": "known-use"}
+    placed(st.radio, "Use it for", known.use, lambda use: _keep(partial(change, use=use)), **about)
     st.caption(_FALSE_TIER)
-    if use != known.use:
-        known = replace(known, use=use)
-        _keep(known)
-    _board(data, known)
-    if problem := st.session_state.get(_PROBLEM):
+    _board(data, known, change)
+    if problem := _PROBLEM.get():
         st.error(text.plain(problem))
     st.markdown(fixed_words(data, known))
     if not mode.public():
         _files(data, known)
 
 
-def _keep(known: Knowledge) -> None:
-    st.session_state[_PROBLEM] = None
-    draft_known(known)
+def _keep(made: Callable[[], Knowledge]) -> None:
+    """Keep the made knowledge as the form's, or say why it is refused."""
+    try:
+        draft_known(made())
+        _PROBLEM.put(None)
+    except InputError as error:
+        _PROBLEM.put(str(error))
 
 
-def _board(data: Dataset, known: Knowledge) -> None:
+def _board(data: Dataset, known: Knowledge, change: Callable[..., Knowledge]) -> None:
     """Show the component; keep its facts if they do not contradict each other."""
-    content: dict[str, Any] = {
+    from engine.story.modules import bundle, digested, style  # for this dialog only
+
+    content = {
         "names": list(data.names),
         "tiers": [list(tier) for tier in known.tiers],
         "forbidden": sorted(map(list, known.forbidden)),
         "required": sorted(map(list, known.required)),
+        "problem": _PROBLEM.get(),  # refused facts are not kept, so the board is drawn again
     }
-    problem = st.session_state.get(_PROBLEM) or ""  # refused facts are not kept
-    seal = json.dumps([content, problem], sort_keys=True)
-    content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
 
     def changed() -> None:
-        said: Mapping[str, Any] | None = st.session_state[_BOARD].get("known")
-        if said is None:
-            return
-        try:
-            _keep(replace(known, **{k: said[k] for k in ("tiers", "forbidden", "required")}))
-        except InputError as error:
-            st.session_state[_PROBLEM] = str(error)
-
-    from engine.story.modules import bundle, style  # for this dialog only
+        if said := st.session_state[_BOARD].get("known"):
+            _keep(partial(change, **{k: said[k] for k in ("tiers", "forbidden", "required")}))
 
     script = f"{bundle('board', 'dom')}\nexport default modules.dom.mount(modules.board.Board);"
     component = st.components.v2.component("known", js=script, css=style("board"))
-    component(key=_BOARD, data=content, on_known_change=changed)
+    component(key=_BOARD, data=digested(content), on_known_change=changed)
 
 
 def fixed_words(data: Dataset, known: Knowledge) -> str:
@@ -116,13 +108,9 @@ def fixed_words(data: Dataset, known: Knowledge) -> str:
 
 def _files(data: Dataset, known: Knowledge) -> None:
     def read() -> None:
-        file = st.session_state["known-file"]
-        try:
-            found = load_knowledge(b"" if file is None else file.getvalue())
-            check_names(found, data.names)
-            _keep(found)
-        except InputError as error:
-            st.session_state[_PROBLEM] = None if file is None else str(error)
+        _PROBLEM.put(None)
+        if (file := st.session_state["known-file"]) is not None:
+            _keep(lambda: Known(load_knowledge(file.getvalue()), data.names).knowledge)
 
     st.file_uploader(
         "From a file: ours (JSON) or Tetrad's",

@@ -3,27 +3,80 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from engine.errors import InputError
 from engine.params import ParameterError, Spec, relevant
 from pages.shell import words as text
 from pages.shell.state import Draft, Place, Values
 
 Widget = Callable[..., Any]
+T = TypeVar("T")
 # For each widget: how often the server gave it another value, the value that it showed last, and
 # the one that it was given then, unless a person has chosen since.
 _DRAWN: Place[dict[str, tuple[int, Any, tuple[Any, ...]]]] = Place("drawn", dict)
+
+
+# Parts of a page ------------------------------------------------------------------------
+
+
+@contextmanager
+def refusals(say: Callable[..., object] = st.error, icon: str = "error") -> Iterator[None]:
+    """Show the sentence of an InputError in place of the rest of this part."""
+    try:
+        yield
+    except InputError as error:
+        say(text.plain(str(error)), icon=f":material/{icon}:")
+
+
+def folded(title: str, draw: Callable[[], object], *, key: str, icon: str | None = None) -> None:
+    """Show an expander; ``draw`` its content only while it is open."""
+    icon = icon and f":material/{icon}:"
+    box = st.expander(title, key=key, icon=icon, on_change="rerun")
+    if box.open:
+        with box:
+            draw()
+
+
+def beside(
+    items: Iterable[T], across: int = 2, gap: Literal["small", "medium"] = "small"
+) -> Iterator[tuple[DeltaGenerator, T]]:
+    """Yield a place for each item, ``across`` of them in a row."""
+    for k, item in enumerate(items):
+        if k % across == 0:
+            places = st.columns(across, gap=gap)
+        yield places[k % across], item
+
+
+# Widgets --------------------------------------------------------------------------------
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
     """Show a widget with the value ``store[name]``, on every page and rerun."""
     keep = partial(store.__setitem__, name)
     return placed(widget, label, store[name], keep, key=key, **options)
+
+
+def pick(
+    widget: Widget,
+    label: str,
+    store: Draft,
+    name: str,
+    *,
+    options: Sequence[Any],
+    start: Any = None,
+    **more: Any,
+) -> Any:
+    """Show a choice; replace a value that is not an option by ``start``, or the first option."""
+    if store.get(name) not in options:
+        store[name] = options[0] if start is None else start
+    return bound(widget, label, store, name, options=options, **more)
 
 
 def placed(

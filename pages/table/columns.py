@@ -20,7 +20,7 @@ from pages.draw import show
 from pages.forms import known_button
 from pages.shell import export, journey, own
 from pages.shell import words as text
-from pages.shell.form import bound, placed
+from pages.shell.form import beside, pick, placed, refusals
 from pages.shell.settings import OWN_DATA, OWN_PROBLEM, OwnFile
 from pages.shell.state import Draft, Place, session_values
 from pages.shell.task import drop, find, watch
@@ -42,6 +42,11 @@ VOUCH = (
     "You then declare that you know the values of each used column from a source other than these "
     "rows."
 )
+UNSCORED = "No true graph came with the table, so nothing is scored."
+SCORED = (
+    "A true graph came with the table, and results are compared with it: such scores are not "
+    "private."
+)
 _LOOK = "columns"
 
 
@@ -54,40 +59,31 @@ def builder(file: OwnFile) -> None:
         st.warning(OPEN)
     if st.toggle(START, key="schema-open"):
         st.caption(ABOUT)
-        try:
+        with refusals():
             if _looked_at(file):
                 _cards(file)
-        except InputError as error:
-            st.error(text.plain(str(error)))
     else:
         drop(_LOOK)
     if file.schema is not None:
         content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
-        export.download(
-            "Schema (JSON)",
-            lambda: content,
-            f"{Path(file.upload.name).stem}_schema.json",
-            key="schema",
-        )
+        name = f"{Path(file.upload.name).stem}_schema.json"
+        export.download("Schema (JSON)", lambda: content, name, key="schema")
 
 
 def _looked_at(file: OwnFile) -> bool:
-    """Return whether the table's columns have been examined; show the progress or the error.
+    """Return whether the table's columns have been examined, once per file; show the progress.
 
-    They are examined once per file; Show the sentence of InputError for a file that is not a table.
+    Raises InputError for a file that is not a table.
     """
-    if file.proposal is not None:
-        return True
-    task = find(_LOOK)
-    if task is None or task.about is not file:
-        own.read(_LOOK, worker.columns, file.upload, about=file)
-    task = watch(_LOOK)
-    if task is None:
-        return False
-    if task.problem:
-        raise InputError(own.problem(task))
-    file.proposal = task.result
-    drop(_LOOK)
+    if file.proposal is None:
+        if (task := find(_LOOK)) is None or task.about is not file:
+            own.read(_LOOK, worker.columns, file.upload, about=file)
+        if (task := watch(_LOOK)) is None:
+            return False
+        if task.problem:
+            raise InputError(own.problem(task))
+        file.proposal = task.result
+        drop(_LOOK)
     return True
 
 
@@ -95,33 +91,19 @@ def _cards(file: OwnFile) -> None:
     found, dialect = file.proposal
     known = session_values("cards", {})
     force = None if file.schema is None else replace(file.schema, rows=None)
-    if (known.get("file"), known.get("force")) != (file.identity, force):
-        if force is None or known.get("used") != force:  # another file, or an uploaded schema
-            known.clear()
-            known["drafts"] = cards.drafts(found, force)
-        known["file"], known["force"] = file.identity, force
-    drafts = known["drafts"]
+    of = file.identity, force
+    if known.get("of") != of and (force is None or known.get("used") != force):
+        known.clear()  # another file, or an uploaded schema
+        known["drafts"] = cards.drafts(found, force)
+    known["of"], drafts = of, known["drafts"]
     origin = "Declared" if force == known.get("used") else "Uploaded"
-    dialect = dialect if force is None else force.dialect
     many = _several(found, known)
     order, rows = _order(known, force), _rows(file, drafts)
-    for start in _turned(len(found)):
-        here = list(enumerate(found))[start : start + cards.A_PAGE]
-        for k in range(0, len(here), 2):
-            for place, (j, column) in zip(
-                st.columns(2, gap="medium"), here[k : k + 2], strict=False
-            ):
-                with place:
-                    ordering = column.name == order
-                    stated = None if force is None or column.name not in force.names else origin
-                    cards.card_view(
-                        column,
-                        drafts,
-                        key=f"card-{j}",
-                        ordering=ordering,
-                        many=many,
-                        origin=stated,
-                    )
+    for place, (j, column) in beside(_turned(found), gap="medium"):
+        name, public = column.name, () if force is None else force.names
+        about: Any = {"ordering": name == order, "origin": origin if name in public else ""}
+        with place:
+            cards.card_view(column, drafts, key=f"card-{j}", many=many, **about)
     left = cards.waiting(drafts, order)
     st.caption(
         f"{len(cards.used(drafts, order)) - len(left)} of the used columns are declared (public); "
@@ -175,14 +157,12 @@ def _order(known: Draft, force: Schema | None) -> str:
     if (person := cards.person_of(drafts)) is None:
         return cards.ORDERLESS
     options = [cards.ORDERLESS, *(name for name in drafts if name != person)]
-    usual = next((n for n in options[1:] if drafts[n]["kind"] == cards.YEAR), cards.ORDERLESS)
+    start = next((n for n in options[1:] if drafts[n]["kind"] == cards.YEAR), cards.ORDERLESS)
     if force is not None and force.person is not None:
-        usual = force.person.order or cards.ORDERLESS
-    if known.setdefault("order", usual) not in options:
-        known["order"] = usual
-    title, key = "Order of a person's rows", "cards-order"
+        start = force.person.order or cards.ORDERLESS
+    title, about = "Order of a person's rows", {"options": options, "start": start}
     said = "A column of dates or numbers. It decides which row is first or last."
-    return str(bound(st.selectbox, title, known, "order", key=key, options=options, help=said))
+    return str(pick(st.selectbox, title, known, "order", key="cards-order", help=said, **about))
 
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
@@ -195,14 +175,14 @@ def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
     return int(st.number_input("Rows", 2, value=data.n, key="cards-rows", width=220, help=said))
 
 
-def _turned(many: int) -> list[int]:
-    """Return the first card of the chosen page of cards."""
-    starts = list(range(0, many, cards.A_PAGE))
-    if len(starts) < 2:
-        return starts
-    said = lambda s: f"{s + 1} to {min(s + cards.A_PAGE, many)}"  # noqa: E731
-    options: dict[str, Any] = {"default": 0, "required": True, "key": "cards-turn"}
-    return [int(st.segmented_control("Columns", starts, format_func=said, **options) or 0)]
+def _turned(found: Sequence[Found]) -> list[tuple[int, Found]]:
+    """Return the columns on the chosen page of cards, with their positions."""
+    starts, start = range(0, len(found), cards.A_PAGE), 0
+    if len(starts) > 1:
+        said = lambda s: f"{s + 1} to {min(s + cards.A_PAGE, len(found))}"  # noqa: E731
+        about: dict[str, Any] = {"default": 0, "required": True, "key": "cards-turn"}
+        start = st.segmented_control("Columns", starts, format_func=said, **about) or 0
+    return list(enumerate(found))[start : start + cards.A_PAGE]
 
 
 def known_view(schema: Schema | None) -> None:
@@ -212,16 +192,11 @@ def known_view(schema: Schema | None) -> None:
         st.info("Declare the columns first.")
         return
     journey.mark_done("known")
-    scored = "No true graph came with the table, so nothing is scored."
-    if data.truth is not None:
-        scored = (
-            "A true graph came with the table, and results are compared with it: such scores are "
-            "not private."
-        )
     st.markdown("**Public facts**")
     st.markdown(
         f"- There are {data.n:,} {schema.what}. Neighbours: {neighbours(schema)}.\n"
-        f"- There are {data.d} columns, with the levels below.\n- {scored}"
+        f"- There are {data.d} columns, with the levels below.\n"
+        f"- {UNSCORED if data.truth is None else SCORED}"
     )
     st.markdown("**Background knowledge**")
     st.caption(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+
 import streamlit as st
 
 from engine import InputError
@@ -10,7 +13,7 @@ from engine.release.file import ALGORITHM
 from engine.studies.detectability import detectability
 from engine.studies.plan import Forecast, PlanRequest, no_graph
 from pages.shell import journey, state
-from pages.shell.task import Task, redraw_until_done, shared
+from pages.shell.task import redraw_until_done, shared
 from pages.table.work import forecast
 from pages.worker import NETWORKS
 
@@ -19,28 +22,23 @@ def expect(
     schema: Schema, rows: int, epsilon: float, delta: float, came: int | None = None
 ) -> None:
     """Show the expected result of a release at (ε, δ), and the actual one of a finished release."""
-    try:
-        said = state.Values(journey.Guess, "plan.")
-        links, strength = said["links"] or None, said["strength"]
-        question = PlanRequest(schema.names, schema.levels, rows, links, strength)
-    except InputError:
-        return
-    call = question, epsilon, delta, ALGORITHM, NETWORKS
+    said, columns = state.Values(journey.Guess, "plan."), (schema.names, schema.levels)
+    with suppress(InputError):
+        question = PlanRequest(*columns, rows, said["links"] or None, said["strength"])
+        call = question, epsilon, delta, ALGORITHM, NETWORKS
+        find = partial(shared, ("expected", *call), "a forecast for this ε", forecast, *call)
 
-    def find() -> Task:
-        return shared(("expected", *call), "a forecast for this ε", forecast, *call)
+        def draw() -> None:
+            task = find()
+            if not task.done:
+                st.caption("Simulating what this ε will find …")
+            elif task.complete and came is not None:
+                st.markdown(f"**{against(task.result, came)}**")
+            elif task.complete:
+                _say(task.result, question, epsilon, delta)
 
-    def draw() -> None:
-        task = find()
-        if not task.done:
-            st.caption("Simulating what this ε will find …")
-        elif task.complete and came is not None:
-            st.markdown(f"**{against(task.result, came)}**")
-        elif task.complete:
-            _say(task.result, question, epsilon, delta)
-
-    with st.container(key="expected" if came is None else "expected-release"):
-        redraw_until_done(lambda: [find()], draw)
+        with st.container(key="expected" if came is None else "expected-release"):
+            redraw_until_done(lambda: [find()], draw)
 
 
 def against(f: Forecast, came: int) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from engine import InputError, load_knowledge
+from engine import load_knowledge
 from engine.knowledge import MOST_BYTES
 from engine.release.file import Release, digest
 from engine.release.page import check_words, combined_words
@@ -21,11 +21,24 @@ from engine.release.signature import public_key, verify, verify_page
 from pages import mode
 from pages.draw import show
 from pages.shell import words as text
+from pages.shell.form import refusals
 from pages.shell.task import shared
 from pages.table import share
 from pages.table.work import derive, verified
 
 FREE = "This uses the file only: nothing is charged, and no data are needed."
+REPLACES = (
+    "The dialog “Background knowledge” saves such a file. It replaces the knowledge in the release."
+)
+DIFFERENT = "I know that each person is in one of these releases only"
+ALIKE = (
+    "Releases that look like the same people are combined only if you declare this. The new file "
+    "says so."
+)
+APPLIED = (
+    "Background knowledge was applied, and arrows that it fixes are not findings. The file "
+    "contains it, and the check derives the graph with it."
+)
 
 
 def files() -> None:
@@ -37,20 +50,18 @@ def files() -> None:
         given = st.file_uploader(
             "Release files (JSON)", type=["json"], key="check-file", accept_multiple_files=True
         )
-        try:
+        with refusals():
             opened = [_opened(file.getvalue()) for file in given]
             if len(opened) == 1:
                 _check(*opened[0])
             if opened:
-                follows([release for release, _ in opened], "check")
-        except InputError as error:
-            st.error(text.plain(str(error)))
+                _follows([release for release, _ in opened])
 
 
 def _opened(raw: bytes) -> tuple[Release, float]:
     """Return a verified release and the result of its check; InputError for any other file."""
-    seal = hashlib.sha256(raw).hexdigest()
-    found: tuple[Release, float] = _waited("Checking the file …", ("check", seal), verified, raw)
+    key = "check", hashlib.sha256(raw).hexdigest()
+    found: tuple[Release, float] = _waited("Checking the file …", key, verified, raw)
     return found
 
 
@@ -62,67 +73,53 @@ def _check(release: Release, doubt: float) -> None:
     verify(release, public_key(key) if key else None)
     if page is not None:
         verify_page(release, page.getvalue())
-    first, *more = check_words(release, doubt, key or None, page is not None)
-    st.success(text.plain(first))
+    first, *more = map(text.plain, check_words(release, doubt, key or None, page is not None))
+    st.success(first)
     for words in more:
-        st.markdown(text.plain(words))
+        st.markdown(words)
     share.graph(release, "check")
 
 
-def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
+def _waited(title: str, key: Hashable, fn: Callable[..., Any], *args: Any) -> Any:
     """Wait for a task of the server and return its result; InputError with its problem."""
     with st.spinner(title):
         return shared(key, title, fn, *args).outcome()
 
 
-def follows(releases: Sequence[Release], key: str) -> None:
+def _follows(releases: Sequence[Release]) -> None:
     """Draw a new file from several releases, or with background knowledge that is applied
     afterwards."""
-    several = len(releases) > 1
-    title, place = "Apply background knowledge afterwards", f"{key}-afterwards"
-    with st.container(key=place) if several else st.expander(title, key=place):
+    several, key = len(releases) > 1, "check-afterwards"
+    title = "Apply background knowledge afterwards"
+    with st.container(key=key) if several else st.expander(title, key=key), refusals():
         known = st.file_uploader(
             "Background knowledge (JSON, or Tetrad's)" + ", if anything" * several,
             type=["json", "txt", "prior"],
-            key=f"{key}-knowledge",
+            key="check-knowledge",
             max_upload_size=MOST_BYTES // 1_000_000,
-            help="The dialog “Background knowledge” saves such a file. It replaces the knowledge "
-            "in the release.",
+            help=REPLACES,
         )
         if known is None and not several:
             st.caption("Arrows, effects and synthetic rows then also use it. " + FREE)
             return
-        sure = several and st.checkbox(
-            "I know that each person is in one of these releases only",
-            key=f"{key}-different",
-            help="Releases that look like the same people are combined only if you declare this. "
-            "The new file says so.",
-        )
-        try:
-            facts = None if known is None else load_knowledge(known.getvalue())
-            words = json.dumps(facts and facts.to_json()), sure, *map(digest, releases)
-            title, name = "Deriving the graph …", ("derive", *words)
-            made, differ = _waited(title, name, derive, releases, facts, sure)
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return
-        _made(made, differ, f"{key}-new")
+        sure = several and st.checkbox(DIFFERENT, key="check-different", help=ALIKE)
+        facts = None if known is None else load_knowledge(known.getvalue())
+        words = json.dumps(facts and facts.to_json()), sure, *map(digest, releases)
+        call = "Deriving the graph …", ("derive", *words), derive, releases, facts, sure
+        _made(*_waited(*call))
 
 
-def _made(release: Release, differ: Sequence[float], key: str) -> None:
+def _made(release: Release, differ: Sequence[float]) -> None:
     """Show the new file: its assumption, graph and effects, with a download."""
     st.success("A new file; nothing is charged.", icon=":material/check:")
     if release.applied is not None:
-        st.caption(
-            "Background knowledge was applied, and arrows that it fixes are not findings. The "
-            "file contains it, and the check derives the graph with it."
-        )
+        st.caption(APPLIED)
     for words in combined_words(release):
         st.markdown(text.plain(words))
     if release.parts:
         far = [f"{x:.1f}" for x in differ]
         rows = {"Column": release.names, "How far the releases differ (standardised χ²)": far}
         show.table(pd.DataFrame(rows), alt="How far the releases differ by column", most=340)
-    share.graph(release, key)
+    share.graph(release, "check-new")
     stem = "combined" if release.parts else f"{release.name}_known".replace(" ", "_")
-    share.files(release, stem, key)
+    share.files(release, stem, "check-new")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -26,38 +26,30 @@ def second(file: OwnFile) -> None:
     """Offer to add the columns of a second file; say whose columns were added."""
     if file.upload.other is not None:
         st.success(f"The columns of {text.plain(file.upload.other.name)} were added.")
-    box = st.expander("Add columns from a second file", key="join-open", on_change="rerun")
-    with box:
-        if not box.open:
-            return
-        st.caption(ABOUT)
-        given = st.file_uploader("Second file", type=list(own.KINDS), key="join-file")
-        if given is None:
-            return
-        d, other = session_values("joined", {}), worker.Upload(given.name, given.getvalue())
-        mine = replace(file.upload, other=None)
-        try:
-            if d.get("of") != (file.identity, given.file_id):
-                names = [worker.names(one) for one in (mine, other)]
-                d.update(of=(file.identity, given.file_id), names=names, problem="")
-                d["key"], d["its"] = _usual(*names)
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return
+    form.folded("Add columns from a second file", partial(_second, file), key="join-open")
+
+
+def _second(file: OwnFile) -> None:
+    """Draw the second file and the two keys, at first a name that both tables have."""
+    st.caption(ABOUT)
+    given = st.file_uploader("Second file", type=list(own.KINDS), key="join-file")
+    if given is None:
+        return
+    d, other = session_values("joined", {}), worker.Upload(given.name, given.getvalue())
+    mine, of = replace(file.upload, other=None), (file.identity, given.file_id)
+    with form.refusals():
+        if d.get("of") != of:
+            names = [worker.names(one) for one in (mine, other)]
+            both = next((name for name in names[0] if name in names[1]), None)
+            d.update(of=of, names=names, problem="")
+            d.update(key=both or names[0][0], its=both or names[1][0])
         titles = "Key in your table", f"Key in {text.plain(given.name)}"
-        for place, name, title, options in zip(
-            st.columns(2), ("key", "its"), titles, d["names"], strict=True
-        ):
+        rows = zip(("key", "its"), titles, d["names"], strict=True)
+        for place, (name, title, options) in form.beside(rows):
             form.bound(place.selectbox, title, d, name, key=f"join-{name}", options=options)
         st.button("Add the columns", key="join-go", on_click=_add, args=(file, mine, other, d))
         if d["problem"]:
-            st.error(text.plain(d["problem"]))
-
-
-def _usual(mine: Sequence[str], its: Sequence[str]) -> tuple[str, str]:
-    """Return the first name that both tables have, else the first name of each."""
-    both = next((name for name in mine if name in its), None)
-    return both or mine[0], both or its[0]
+            raise InputError(d["problem"])
 
 
 def _add(file: OwnFile, mine: worker.Upload, other: worker.Upload, d: Draft) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from engine import Dataset, InputError
 from engine.data.schema import Schema
 from engine.params import Parameters, param
-from engine.registry import algorithm
+from engine.registry import TITLES, algorithm
 from engine.release.budget import Budget
 from engine.release.file import ALGORITHM
 from engine.studies.detectability import Shape
@@ -32,10 +32,16 @@ from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
 PATIENCE = 5.0  # seconds that a release has after a stop, because a charged one should be saved
-_REFUSED: Place[str] = Place(
-    "budget_refused", str
-)  # the reason why no budget was declared, shown once
+_REFUSED: Place[str] = Place("budget_refused", str)  # why no budget was declared, shown once
+CHARGE = (
+    "A release is charged to your budget before any noise is drawn. Its noise comes from the "
+    "operating system, without a seed. Anyone can check its file without your data."
+)
 FOR_EVER = "You declare a total once. It outlives this session, and charges are never undone."
+SIGNATURE = (
+    "An Ed25519 signature binds file and page to the holder of the key. It is made on first use "
+    "and stays in your data folder."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,28 +53,38 @@ class Declared(Parameters):
     delta: float = param(1e-5, "Total δ, never changed", low=0, high=1)
 
 
-SIGNATURE = (
-    "An Ed25519 signature binds file and page to the holder of the key. It is made on first use "
-    "and stays in your data folder."
-)
+def step(word: str, data: Dataset | None) -> None:
+    """Draw the step Budget, Release or Share: the form that charges, the progress, the result."""
+    st.caption(CHARGE)
+    if mode.switched_off() or data is None:
+        return
+    if word == "share" and not made():
+        st.info("This table was not released in this session. Go to Release first.")
+    if _going():
+        bar(RELEASE, more=_how_far)
+        return
+    _ended()
+    with form.refusals():
+        if word == "share":
+            _again(mode.budgets().all())
+        else:
+            _spend(data, _budgets())
 
 
 # Budgets ------------------------------------------------------------------------------------
 
 
-def budgets() -> list[Budget]:
+def _budgets() -> Sequence[Budget]:
     """Return the budgets, with a form for a new one; empty if their file cannot be read."""
     st.markdown("**Your budgets**")
-    found: list[Budget] = []
-    try:
-        found = list(mode.budgets().all())
+    found: Sequence[Budget] = ()
+    with form.refusals():
+        found = mode.budgets().all()
         for why in mode.budgets().closed().values():
             st.error(text.plain(why))
-    except InputError as error:
-        st.error(text.plain(str(error)))
     if found:
         _table(found)
-        again(found)
+        _again(found)
     with st.expander("Declare a budget", expanded=not found):
         st.caption("Covers all records under one name, in any file. " + FOR_EVER)
         d = session_values("budget_new", Declared().as_dict())
@@ -98,53 +114,42 @@ def _paid_by(budget: Budget) -> None:
 
 def _table(found: Sequence[Budget]) -> None:
     rows = [
-        {
-            "Budget": budget.name,
-            "ε left": f"{budget.left[0]:f} of {budget.epsilon.normalize():f}",
-            "δ left": f"{text.number(float(budget.left[1]))} of {text.number(float(budget.delta))}",
-            "Releases": str(len(budget.charges)),
-        }
-        for budget in found
-    ]
-    show.table(pd.DataFrame(rows), alt="Budgets and their remaining ε and δ")
+        (b.name, f"{b.left[0]:f} of {b.epsilon.normalize():f}",
+         f"{text.number(float(b.left[1]))} of {text.number(float(b.delta))}", f"{len(b.charges)}")
+        for b in found
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["Budget", "ε left", "δ left", "Releases"])
+    show.table(frame, alt="Budgets and their remaining ε and δ")
 
 
-def again(budgets: Sequence[Budget]) -> None:
+def _again(budgets: Sequence[Budget]) -> None:
     """Draw earlier releases, the last one first, so that a closed tab loses nothing."""
-    book = mode.budgets()
-    made = [
-        (c.at, ids[c.id], f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}")
-        for budget in budgets
-        for ids in [book.ids(budget)]
-        for c in budget.charges
-        if c.id in ids
-    ]
-    found = {id_: words for _, id_, words in sorted(made, reverse=True)}
+    book, made = mode.budgets(), []
+    for budget in budgets:
+        ids = book.ids(budget)
+        made += [(c.at, ids[c.id], budget.name, c.epsilon) for c in budget.charges if c.id in ids]
+    made.sort(reverse=True)
+    found = {id_: f"{at} UTC · {name} · ε = {e:f} · {id_}" for at, id_, name, e in made}
     if not found:
         return
-    with st.expander(f"Saved releases ({len(found)})"):
+    with st.expander(f"Saved releases ({len(found)})"), form.refusals():
         st.caption("These files are paid for. Exporting one again costs no ε.")
-        said = lambda name: f"{found[name]} · {name}"  # noqa: E731
-        chosen = st.selectbox("Release", list(found), format_func=said, key="kept-release")
-        try:
-            _, file, page = book.get(chosen)
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return
+        about: Any = {"format_func": found.__getitem__, "key": "kept-release"}
+        chosen = st.selectbox("Release", list(found), **about)
+        _, file, page = book.get(chosen)
         share.offer(lambda: file, lambda: page, f"release_{chosen}", "kept")
 
 
 # The form -----------------------------------------------------------------------------------
 
 
-def spend(data: Dataset, book: Sequence[Budget]) -> None:
+def _spend(data: Dataset, book: Sequence[Budget]) -> None:
     """Draw the form of a release."""
-    st.markdown(f"**Release by {algorithm(ALGORITHM).title}**")
+    st.markdown(f"**Release by {TITLES[ALGORITHM]}**")
     file = OWN_FILE.get()
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the columns of your file first, in the step Columns.")
         return
-    schema = file.schema
     unforeseen(data, key="release")
     if asks(data):
         return
@@ -153,45 +158,42 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         other = " for this table; the existing ones belong to other records" if book else ""
         st.info(f"Declare a budget first{other}.")
         return
-    d = _paying()
+    d, places, key = _paying(), st.columns(3), "release-budget"
     if d["budget"] not in fitting:
         _paid_by(next(iter(fitting.values())))
-    places, title = st.columns(3), "Budget to charge"
-    key = "release-budget"
-    form.bound(places[0].selectbox, title, d, "budget", key=key, options=list(fitting))
-    for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
-        spec = state.spec_of(algorithm(ALGORITHM).params, name)
+    box, options = places[0].selectbox, list(fitting)
+    form.bound(box, "Budget to charge", d, "budget", key=key, options=options)
+    specs = [state.spec_of(algorithm(ALGORITHM).params, name) for name in ("epsilon", "delta")]
+    for place, spec, sign in zip(places[1:], specs, "εδ", strict=True):
         with place:
             shown = replace(spec, log=False, title=f"{sign} of this release")
             form.parameter(shown, d, key="release")
-    if fitting[d["budget"]].unfinished:
+    budget, schema = fitting[d["budget"]], stated(file.schema)
+    if budget.unfinished:
         st.warning("A release of this budget was interrupted after its charge.")
-        call = data, stated(schema), {"resume": True}, str(d["budget"])
-        st.button("Resume it without another charge", "release-resume", on_click=begin, args=call)
-    asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
-    try:
-        algorithm(ALGORITHM).params.build(asked)
-    except InputError:
+        call = data, schema, {"resume": True}, budget.name
+        st.button("Resume it without another charge", "release-resume", on_click=_begin, args=call)
+    if any(form.fault(spec, d[spec.name]) for spec in specs):
         return  # the field says why
-    _remaining(fitting[d["budget"]], asked["epsilon"])
-    told = question.ask(stated(schema))
-    aim = question.width(told, data.n, asked["epsilon"], asked["delta"])
-    expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
+    asked: Any = {spec.name: float(d[spec.name]) for spec in specs}
+    _remaining(budget, asked["epsilon"])
+    told = question.ask(schema)
+    aim = question.width(told, data.n, **asked)
+    expected.expect(schema, data.n, **asked)
     warn(ALGORITHM, Shape.of(data), asked)
     count_line(ALGORITHM, Shape.of(data), asked, "release")
-    title, key = "Sign it with my key", "release-sign"
-    form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
+    form.bound(st.toggle, "Sign it with my key", d, "sign", key="release-sign", help=SIGNATURE)
     known_button("release")
-    words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
+    words = f"Spend ε = {text.number(d['epsilon'])} of “{budget.name}” for good"
     words = f"{words}: {aim}" if aim else words
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
 
     def go() -> None:
-        begin(data, told, asked, str(d["budget"]), sign=bool(d["sign"]))
+        _begin(data, told, asked, budget.name, sign=d["sign"])
         d["sure"] = False
 
-    options: dict[str, Any] = {"type": "primary", "disabled": not d["sure"], "on_click": go}
-    st.button("Release", key="release-go", **options)
+    how: Any = {"type": "primary", "disabled": not d["sure"], "on_click": go}
+    st.button("Release", key="release-go", **how)
 
 
 def _remaining(budget: Budget, epsilon: float) -> None:
@@ -209,31 +211,24 @@ def _remaining(budget: Budget, epsilon: float) -> None:
 # A running release ---------------------------------------------------------------------
 
 
-def begin(
+def _begin(
     data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
 ) -> None:
     """Start a release that is charged to the budget ``name``, unless one is running."""
-    if going():
-        return
-    mode.budgets()  # raises on a public server
-    title = f"a release charged to “{text.plain(name)}”"
-    call = data, schema, dict(values), name, sign
-    options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
-    start(RELEASE, title, release, *call, **options)
+    if not _going():
+        mode.budgets()  # raises on a public server
+        call = f"a release charged to “{text.plain(name)}”", release, data, schema, values, name
+        start(RELEASE, *call, sign, line=RUNS, patience=PATIENCE, grace=math.inf)
 
 
-def going() -> bool:
+def _going() -> bool:
     """Return whether a release is running."""
     task = find(RELEASE)
     return task is not None and not task.done
 
 
-def live() -> None:
-    """Show the release's progress, the remaining time, and the cost of stopping it."""
-    bar(RELEASE, more=_how_far)
-
-
 def _how_far(task: Task) -> None:
+    """Draw the budgets, and the cost of stopping a release."""
     if CHARGED in task.parts:
         said = "It is charged. A stop keeps the charge and the drawn tables: Resume finishes it."
     elif task.place:
@@ -244,9 +239,9 @@ def _how_far(task: Task) -> None:
     st.info(said)
 
 
-def problem(task: Task) -> str:
+def _problem(task: Task) -> str:
     """Return why there is no release and whether it was charged, or "" if there is one."""
-    if not task.problem or isinstance(task.error, InputError):
+    if not task.problem or task.error:
         return task.problem
     if CHARGED not in task.parts:
         return f"{task.problem} Nothing was charged."
@@ -257,27 +252,23 @@ def problem(task: Task) -> str:
 
 
 def made() -> bool:
-    """Return whether a release was made from the current file, so that its step is done."""
+    """Return whether a release was made from the current file; then mark its step as done."""
     found = released()
-    if found is None or not in_force(found[1]):
-        return False
-    journey.mark_done("release")
-    return True
+    if here := found is not None and in_force(found[1]):
+        journey.mark_done("release")
+    return here
 
 
-def ended() -> None:
+def _ended() -> None:
     """Draw the last release, or why it was not made.
 
     A release from an earlier file is paid for, so it stays, folded away.
     """
     task, found = find(RELEASE), released()
-    if task is not None and (why := problem(task)) and in_force(task.args[0]):
+    if task is not None and (why := _problem(task)) and in_force(task.args[0]):
         (st.warning if task.stopping else st.error)(text.plain(why))
-    if found is None:
-        return
-    ids = [part for part in task.parts if part != CHARGED] if task and task.result else []
-    if in_force(found[1]):
-        share.released(found[0], ids)
-        return
-    with st.expander("Released before, from another file", key="release-before"):
-        share.released(found[0], ids)
+    if found is not None:
+        ids = [part for part in task.parts if part != CHARGED] if task and task.result else []
+        title, key = "Released before, from another file", "release-before"
+        with st.container() if in_force(found[1]) else st.expander(title, key=key):
+            share.released(found[0], ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -36,20 +37,17 @@ SEVERAL = "Several questions divide that share by weight, and have one order of 
 
 def ask(schema: Schema) -> Schema:
     """Draw the form of the questions; return the schema with those that are complete."""
-    many, first = session_values("questions", {"many": 1}), _draft(0)
+    many, first, told = session_values("questions", {"many": 1}), _draft(0), schema
     with st.expander("A question (optional)", expanded=first["cause"] != NONE):
         st.caption(HELP)
-        try:
+        with form.refusals():
             every = [_asked(schema, k, many["many"] > 1) for k in range(many["many"])]
             asked = [each for each in every if each is not None]
             told = schema.asked(asked or None)
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return schema
-        if len(asked) == many["many"] < MOST:
-            more = lambda: many.update(many=many["many"] + 1)  # noqa: E731
-            st.button("Ask another question", key="question-more", on_click=more)
-        return told
+            if len(asked) == many["many"] < MOST:
+                more = lambda: many.update(many=many["many"] + 1)  # noqa: E731
+                st.button("Ask another question", key="question-more", on_click=more)
+    return told
 
 
 def _draft(k: int) -> Draft:
@@ -68,9 +66,8 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
         st.caption(SEVERAL)
     places = st.columns([2, 2, 1] if several else 2)
     for place, name in zip(places, ("cause", "outcome"), strict=False):
-        d[name] = d[name] if d[name] in names else NONE
-        title = name.capitalize()
-        form.bound(place.selectbox, title, d, name, key=f"{key}-{name}", options=names)
+        box, at = place.selectbox, f"{key}-{name}"
+        form.pick(box, name.capitalize(), d, name, key=at, options=names)
     if several:
         form.bound(places[2].number_input, "Weight", d, "weight", key=f"{key}-weight")
     if NONE in (d["cause"], d["outcome"]):
@@ -84,9 +81,9 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
     rows = (("level", f"{text.plain(d['cause'])} set to", mine, mine[yes]),
             ("reference", "compared with", mine, mine[no]),
             ("counted", f"{text.plain(d['outcome'])}: counted", whats, counted))  # fmt: skip
-    for place, (name, title, options, start) in zip(st.columns(3), rows, strict=True):
-        d[name] = d.get(name, start) if d.get(name) in options else start
-        form.bound(place.selectbox, title, d, name, key=f"{key}-{name}", options=options)
+    for place, (name, title, options, start) in form.beside(rows, 3):
+        box, about = place.selectbox, {"options": options, "start": start}
+        form.pick(box, title, d, name, key=f"{key}-{name}", **about)
     mean = d["counted"] == MEAN
     question = replace(question, levels=(d["reference"], d["level"]), mean=mean,
                        outcome_level=None if mean else d["counted"])  # fmt: skip
@@ -102,11 +99,11 @@ def _with_shares(question: Question, d: Draft, key: str) -> Question:
     """Draw the field of the levels' shares; a refused entry leaves the question without them."""
     with st.container(key=f"field-{key}-shares", gap=None):
         form.bound(st.text_input, SHARES, d, "shares", key=f"{key}-shares", help=SHARES_HELP)
-        if not d["shares"].strip():
+        if not (typed := d["shares"].strip()):
             return question
-        typed: Any = [_number(part) for part in d["shares"].split(",")]
         try:
-            return replace(question, shares=typed)
+            shares: Any = tuple(_number(part) for part in typed.split(","))
+            return replace(question, shares=shares)
         except InputError as error:
             form.refuse(str(error), key=f"{key}-shares")
     return question
@@ -124,19 +121,17 @@ def _order(schema: Schema, d: Draft) -> Knowledge | None:
     are free."""
     st.caption(ORDER)
     others = [name for name in schema.names if name not in (d["cause"], d["outcome"])]
-    for place, (name, title) in zip(
-        st.columns(2), (("before", "Before the cause"), ("after", "After the cause")), strict=True
-    ):
+    for place, name in form.beside(("before", "after")):
         d[name] = tuple(column for column in d[name] if column in others)
-        form.bound(place.multiselect, title, d, name, key=f"question-{name}", options=others)
+        title, key = f"{name.capitalize()} the cause", f"question-{name}"
+        form.bound(place.multiselect, title, d, name, key=key, options=others)
     return order_of_time(d["cause"], d["outcome"], d["before"], d["after"])
 
 
 def _has_numbers(schema: Schema, name: str) -> bool:
-    try:
+    with suppress(InputError):
         return len(set(schema.numbers(name))) > 1
-    except InputError:
-        return False
+    return False
 
 
 def width(schema: Schema, rows: int, epsilon: float, delta: float) -> str:
@@ -144,32 +139,27 @@ def width(schema: Schema, rows: int, epsilon: float, delta: float) -> str:
 
     Return it as a phrase for the button that spends; "" without a question.
     """
-    epsilons = sorted({*EPSILONS, epsilon})
-    try:
+    epsilons, aims = sorted({*EPSILONS, epsilon}), ""
+    with form.refusals():
         found = widths(
             schema.questions, schema.names, schema.levels, rows=rows, epsilons=epsilons,
             delta=delta, knowledge=schema.knowledge,
         )  # fmt: skip
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return ""
-    for k, each in enumerate(found):
-        st.markdown(f"**{text.plain(each.sentences[epsilons.index(epsilon)])}**")
-        with st.expander("Interval width over ε", icon=":material/show_chart:"):
-            _curve(each, epsilon, f"question-{k}-width")
-    return text.plain(", ".join(each.aims[epsilons.index(epsilon)] for each in found))
+        for k, each in enumerate(found):
+            st.markdown(f"**{text.plain(each.sentences[epsilons.index(epsilon)])}**")
+            with st.expander("Interval width over ε", icon=":material/show_chart:"):
+                _curve(each, epsilon, f"question-{k}-width")
+        aims = ", ".join(each.aims[epsilons.index(epsilon)] for each in found)
+    return text.plain(aims)
 
 
 def _curve(found: Widths, epsilon: float, key: str) -> None:
     """Draw the half width at each ε, and list it."""
-    unit = "in its unit" if found.in_unit else "of 100"
-    drawn = {"Expected": [each.half for each in found.found]}
-    most = [each.most for each in found.found if each.most is not None]
-    if most:
-        drawn["At most, in nine of ten releases"] = most
-    times = 1 if found.in_unit else 100
+    unit, times = ("in its unit", 1) if found.in_unit else ("of 100", 100)
     at = [each.epsilon for each in found.found]
-    scaled = {name: [times * half for half in some] for name, some in drawn.items()}
+    scaled = {"Expected": [times * each.half for each in found.found]}
+    if most := [times * each.most for each in found.found if each.most is not None]:
+        scaled["At most, in nine of ten releases"] = most
     lines = [Curve(name=name, x=at, y=y, style=k) for k, (name, y) in enumerate(scaled.items())]
     here = epsilon, scaled["Expected"][at.index(epsilon)], f"ε = {text.number(epsilon)}"
     shown = curves(lines, Axis("ε", log=True), Axis(f"± {unit}"), height=280, here=here)

@@ -16,6 +16,7 @@ from pages.draw.graphs import draw_graph
 from pages.draw.links import graph_view
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.form import beside
 from pages.shell.own import take
 from pages.worker import Upload
 
@@ -30,10 +31,10 @@ def exact(data: Dataset) -> None:
     tiles = {
         "Rows": f"{data.n:,}",
         "Columns": f"{data.d}",
-        "Levels a column": f"{few}" if few == many else f"{few} to {many}",
+        "Levels per column": f"{few}" if few == many else f"{few} to {many}",
         "True edges": edges,
     }
-    for place, (title, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
+    for place, (title, value) in beside(tiles.items(), len(tiles)):
         place.metric(title, value)
     for note in data.notes:
         st.caption(text.plain(note))
@@ -72,18 +73,14 @@ def _distribution(data: Dataset) -> None:
 
 
 def _downloads(data: Dataset) -> None:
-    tables = {"Data": ("data", "", lambda: data.to_frame(data.schema))}
-    if (truth := data.truth) is not None:
-        tables["True edges"] = (
-            "truth",
-            "_edges",
-            lambda: pd.DataFrame(sorted(truth.edges), columns=["from", "to"]),
-        )
+    stem = text.file_stem(data)
     with st.container(horizontal=True):
-        for title, (key, end, frame) in tables.items():
-            name = f"{text.file_stem(data)}{end}.csv"
-            made = lambda frame=frame: table_csv(frame())  # noqa: E731
-            export.download(f"{title} (CSV)", made, name, key=f"get-{key}")
+        made = lambda: table_csv(data.to_frame(data.schema))  # noqa: E731
+        export.download("Data (CSV)", made, f"{stem}.csv", key="get-data")
+        if data.truth is not None:
+            edges = pd.DataFrame(sorted(data.truth.edges), columns=["from", "to"])
+            name = f"{stem}_edges.csv"
+            export.download("True edges (CSV)", lambda: table_csv(edges), name, key="get-truth")
 
 
 def sample() -> None:

@@ -28,8 +28,10 @@ from pages.draw import palette, show
 from pages.draw.effect import Ask, effects
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.form import folded
 from pages.table import expected
 
+UNSAVED = "It could not be saved with the budgets. Download it now."
 _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
 
 
@@ -41,31 +43,22 @@ def released(release: Release, ids: Sequence[str]) -> None:
         f"Released under (ε, δ) = ({text.number(epsilon)}, {text.number(delta)}), charged to "
         f"“{text.plain(release.name)}”. Neighbours: {neighbours(release.schema)}."
     )
-    st.caption(
-        f"Saved as {ids[0]}. Export it again under “Saved releases”."
-        if ids
-        else "It could not be saved with the budgets. Download it now."
-    )
+    saved = f"Saved as {ids[0]}. Export it again under “Saved releases”." if ids else UNSAVED
+    st.caption(saved)
     if release.signature is not None:
-        st.caption(
-            f"Signed with your key {release.signature.public_key}: give it to the recipients."
-        )
+        key = release.signature.public_key
+        st.caption(f"Signed with your key {key}: give it to the recipients.")
     graph(release, "release")
     came = len({frozenset(pair) for pair in release.cpdag})
     expected.expect(release.schema, release.rows, epsilon, delta, came)
     files(release, f"{release.name}_release".replace(" ", "_"), "release")
 
 
-def answered(release: Release) -> None:
-    """Draw the answers to the release's questions."""
+def graph(release: Release, key: str) -> None:
+    """Draw the answers to its questions, the graph, its edges, and effects on demand."""
     for found in answers(release):
         st.markdown(f"**{text.plain(found.sentence)}**")
         st.caption(text.plain(" ".join(found.notes)))
-
-
-def graph(release: Release, key: str) -> None:
-    """Draw the answer to its question, the graph, its edges, and effects on demand."""
-    answered(release)
     # An image, because the page would drop an SVG. It cannot use the colour of the surrounding
     # text.
     drawn = release_svg(release).replace("currentColor", palette().font)
@@ -79,7 +72,9 @@ def graph(release: Release, key: str) -> None:
         show.table(rows, alt="Edges of the release")
         st.caption(confidence_words(release))
     st.markdown(doubt_words(release))
-    st.fragment(_how_much)(release, key)
+    if release.cpdag:
+        how_much = partial(_how_much, release, key)
+        st.fragment(folded)("Causal effects", how_much, key=f"{key}-effects")
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the released tables …")
@@ -89,18 +84,12 @@ def _asked(_release: Release, seal: str) -> Ask:
 
 
 def _how_much(release: Release, key: str) -> None:
-    """Draw the choice of two columns and the answer, folded; draw nothing if no link was found."""
-    if not release.cpdag:
-        return
-    box = st.expander("Causal effects", key=f"{key}-effects", on_change="rerun")
-    if box.open:
-        with box:
-            arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
-            ask = _asked(release, digest(release))
-            first = (arrows or list(release.cpdag))[0]
-            start: Effect = ask(*first)
-            effects(release.names, start.levels, first, ask, key=f"{key}-effect")
-            st.caption("From the file only: nothing is charged, and no data are needed.")
+    """Draw the choice of two columns and the answer."""
+    arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
+    ask, first = _asked(release, digest(release)), (arrows or list(release.cpdag))[0]
+    start: Effect = ask(*first)
+    effects(release.names, start.levels, first, ask, key=f"{key}-effect")
+    st.caption("From the file only: nothing is charged, and no data are needed.")
 
 
 def files(release: Release, stem: str, key: str) -> None:
@@ -108,18 +97,13 @@ def files(release: Release, stem: str, key: str) -> None:
     tools."""
     offer(partial(canonical, release), partial(to_html, release), stem, key)
     with st.container(horizontal=True):
-        export.download(
-            "Synthetic table (CSV)",
-            partial(synthetic_csv, release, min(release.rows, 100_000)),
-            f"{stem}-synthetic.csv",
-            key=f"{key}-synthetic",
-        )
-        for kind, form in FORMATS.items():
+        rows = partial(synthetic_csv, release, min(release.rows, 100_000))
+        name, key_ = f"{stem}-synthetic.csv", f"{key}-synthetic"
+        export.download("Synthetic table (CSV)", rows, name, key=key_)
+        for kind, made in FORMATS.items():
+            content = partial(made.write, release.names, release_drawn(release))
             export.download(
-                form.title.partition(":")[0],
-                partial(form.write, release.names, release_drawn(release)),
-                f"{stem}_graph.{form.extension}",
-                key=f"{key}-{kind}",
+                made.name, content, f"{stem}_graph.{made.extension}", key=f"{key}-{kind}"
             )
     st.caption(f"{LABEL} It costs nothing more.")
 

@@ -175,8 +175,8 @@ def test_persons_have_one_row(data_page):
     app.selectbox(key="cards-order").set_value(cards.ORDERLESS).run()
     app.selectbox(key="card-1-kind").set_value(cards.NUMERIC).run()
     app.text_input(key="card-1-cuts").set_value("3, 9").run()
-    app.selectbox(key="card-1-take").set_value("the sum of all rows").run()
-    app.selectbox(key="card-2-take").set_value("the last row's").run()
+    app.selectbox(key="card-1-take").set_value("sum").run()
+    app.selectbox(key="card-2-take").set_value("last").run()
     state(app, 1, 2)
     assert "name the column that orders the rows" in app.error[0].value
     app.selectbox(key="cards-order").set_value("on").run()
