@@ -118,7 +118,7 @@ def placed(
 
 
 def keeping(values: Values) -> Callable[[Mapping[str, Any]], None]:
-    """Return a function that keeps what a component reports, in the types of declared fields."""
+    """Return a function that keeps a component's report, in the types of declared fields."""
 
     def keep(reported: Mapping[str, Any]) -> None:
         for name, value in reported.items():
