@@ -56,6 +56,17 @@ def figure(
     return cast(Sequence[Mapping[str, Any]], state.selection.points)
 
 
+def titled(
+    title: str, drawn: Figure | str, *, key: str = "", alt: str = "", help: str | None = None
+) -> None:
+    """Draw a figure below its title, or the words that say why there is none."""
+    st.markdown(f"**{title}**", help=help)
+    if isinstance(drawn, str):
+        st.caption(drawn)
+    else:
+        figure(drawn, key=key, alt=alt)
+
+
 def layout(height: int, **more: Any) -> dict[str, Any]:
     """Return the layout that every chart has: its height, narrow margins, its legend below."""
     margin = {"l": 8, "r": 8, "t": 12, "b": 8}
@@ -214,12 +225,7 @@ class Group:
 
 
 def grouped(
-    x: Sequence[Any],
-    groups: Sequence[Group],
-    *,
-    x_title: str,
-    y_title: str,
-    height: int = 260,
+    x: Sequence[Any], groups: Sequence[Group], *, x_title: str, y_title: str, height: int = 260
 ) -> Figure:
     """Bars side by side. NaN has no bar."""
     drawn = [

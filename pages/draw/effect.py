@@ -51,25 +51,17 @@ def effects(
 
 
 @st.fragment
-def how_much(result: RunResult, key: str) -> None:
-    """Draw the choice of two columns and the answer, folded; draw nothing if no tables were
-    released."""
-    found = result.diagnostics.effects()
-    if found is None or not result.skeleton:
-        return
-    box = st.expander("Causal effects", key=f"{key}-effects", on_change="rerun")
+def how_much(result: RunResult) -> None:
+    """Draw the choice of two columns and the answer, folded, for a run that released tables."""
+    box = st.expander("Causal effects", key="run-effects", on_change="rerun")
     if box.open:
         with box:
-            arrows = sorted((a, b) for a, b in result.cpdag.edges if (b, a) not in result.cpdag)
-            first = (arrows or sorted(result.cpdag.edges))[0]
-            effects(
-                result.names,
-                found.levels,
-                first,
-                result.effect,
-                key=f"{key}-effect",
-                dataset=result.dataset if result.public else None,
-            )
+            graph, levels = result.cpdag, result.diagnostics.effects().levels
+            arrows = sorted((a, b) for a, b in graph.edges if (b, a) not in graph)
+            first = (arrows or sorted(graph.edges))[0]
+            dataset = result.dataset if result.public else None
+            ask = result.effect
+            effects(result.names, levels, first, ask, key="run-effect", dataset=dataset)
 
 
 def _levels(

@@ -16,7 +16,7 @@ from pyvis.network import Network
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.view import Edge, GraphView, Link
+from engine.graphs.view import Edge, GraphView
 from pages.draw import PALETTES
 from pages.draw.links import (
     describe,
@@ -114,32 +114,37 @@ _TRUTHS = (
     "Ground truth as CPDAG (the directions that data and background knowledge identify) or DAG "
     "(all directions)."
 )
+_LEFT = (LinkClass.MISSED, LinkClass.UNTESTED)
 
 
-def prepare(data: Dataset, result: RunResult) -> None:
-    """Lay the graphs out before anything is drawn: a large one takes seconds, once."""
-    graph_view(data, found_links(result), result, titles=labels_of(data))
+def learned_view(data: Dataset, result: RunResult, *, waiting: bool = False) -> GraphView:
+    """Return the learned graph as Run draws it; a large one takes seconds, once."""
+    titles = labels_of(data)
+    links = weighted(found_links(result, waiting=waiting), result, titles)
+    return graph_view(data, links, result, titles=titles)
 
 
-def comparison(
-    data: Dataset, result: RunResult, *, key: str, more: Callable[[], object] = lambda: None
-) -> None:
+def comparison(data: Dataset, result: RunResult, *, more: Callable[[], object]) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth.
 
     The choice stands below the graphs, with ``more`` next to it, and the legend. Large graphs
     start overlaid. Many pairs that are not fully tested are drawn only on request.
     """
-    graphs = st.container(key=f"{key}-{'large' if data.d > LARGE else 'graphs'}")
+    graphs, true = st.container(key=f"run-{'large' if data.d > LARGE else 'graphs'}"), data.truth
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        view = start = OVERLAY if data.truth is None or data.d > LARGE else CPDAG
-        if data.truth is not None:
-            options, choice = [CPDAG, DAG, OVERLAY], f"{key}-view-{start}"
-            said: dict[str, Any] = {"label_visibility": "collapsed", "help": _TRUTHS}
+        view = start = OVERLAY if true is None or data.d > LARGE else CPDAG
+        if true is not None:
             view = st.segmented_control(
-                "View", options, default=start, required=True, key=choice, **said
+                "View",
+                [CPDAG, DAG, OVERLAY],
+                default=start,
+                required=True,
+                key=f"run-view-{start}",
+                label_visibility="collapsed",
+                help=_TRUTHS,
             )
         waiting = few_untested(result) or st.toggle(
-            f"Show {count(len(result.untested), 'pair')} not fully tested", key=f"{key}-waiting"
+            f"Show {count(len(result.untested), 'pair')} not fully tested", key="run-waiting"
         )
         more()
         meaning, details = widths(result)
@@ -147,33 +152,18 @@ def comparison(
             st.caption(meaning, help=f"{details} Point at an edge to see its number.".strip())
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))
-    titles = labels_of(data)
-    found = weighted(found_links(result, waiting=waiting), result, titles)
-    shown = graph_view(data, found, result, titles=titles)
+    shown = learned_view(data, result, waiting=waiting)
     with graphs:
-        if view == OVERLAY:
-            overlaid = data.truth is not None
-            draw_graph(
-                "Ground truth and learned graph overlaid" if overlaid else "Learned graph", shown
-            )
+        if true is None or view == OVERLAY:
+            overlaid = "Ground truth and learned graph overlaid"
+            draw_graph("Learned graph" if true is None else overlaid, shown)
             return
-        left, right = st.columns(2, gap="medium")
-        with left:
-            st.markdown("**Ground truth**")
-            draw_graph("Ground truth", shown.showing(_truth(data, result, as_dag=view == DAG)))
-        with right:
-            st.markdown("**Learned graph**")
-            draw_graph("Learned graph", shown)
-
-
-_LEFT = (LinkClass.MISSED, LinkClass.UNTESTED)
-
-
-def _truth(data: Dataset, result: RunResult, *, as_dag: bool) -> list[Link]:
-    """Return the true links; those that were missed or not fully tested are marked."""
-    assert data.truth is not None
-    drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
-    return [
-        link if link.kind in _LEFT else Link(link.a, link.b, link.arrow)
-        for link in links_of(drawn, data.names, result.classes)
-    ]
+        # True links that were missed or not fully tested are marked.
+        left = {pair: kind for pair, kind in result.classes.items() if kind in _LEFT}
+        matrix = matrix_of(true, data.names) if view == DAG else result.reference_cpdag
+        truth = shown.showing(links_of(matrix, data.names, left))
+        drawn = {"Ground truth": truth, "Learned graph": shown}
+        for column, (title, graph) in zip(st.columns(2, gap="medium"), drawn.items(), strict=True):
+            with column:
+                st.markdown(f"**{title}**")
+                draw_graph(title, graph)

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from engine import Dataset, RunResult
 from engine.data.networks import plain_names
-from engine.graphs.cpdag import Adjacency
+from engine.graphs.cpdag import DIRECTED, Adjacency, edges_of
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, graph_svg, people_svg, stroke
 from engine.graphs.view import FRAME, MOST_UNTESTED, GraphView, Link, view
@@ -38,12 +36,10 @@ def links_of(
 ) -> list[Link]:
     """Return the edges of a CPDAG matrix, each once, with its class if ``classes`` is given."""
     kinds, links = classes or {}, []
-    for i, j in zip(*np.nonzero(np.triu(matrix | matrix.T, 1)), strict=True):
-        kind = kinds.get((int(i), int(j)))
-        if kind is not None and kind not in only:
-            continue
-        a, b = (i, j) if matrix[i, j] else (j, i)
-        links.append(Link(names[a], names[b], bool(matrix[i, j] ^ matrix[j, i]), kind))
+    for i, j, mark in edges_of(matrix):
+        kind = kinds.get((min(i, j), max(i, j)))
+        if kind is None or kind in only:
+            links.append(Link(names[i], names[j], mark == DIRECTED, kind))
     return links
 
 
@@ -61,15 +57,14 @@ def graph_view(
     ``names`` are the columns that are drawn, all by default; ``titles`` their labels, in plain
     words by default.
     """
-    names, titles = names or data.names, titles or titles_of(data)
+    names = names or data.names
     if data.truth is not None:
         arrows = list(data.truth.edges)
     else:
         assert result is not None
         arrows = [(link.a, link.b) for link in links_of(result.matrix, data.names)]
-    there = set(names)
-    drawn = [(a, b) for a, b in arrows if {a, b} <= there]
-    return view(names, links, drawn, titles=titles, frame=frame)
+    drawn = [ends for ends in arrows if {*ends} <= {*names}]
+    return view(names, links, drawn, titles=titles or titles_of(data), frame=frame)
 
 
 def titles_of(data: Dataset) -> dict[str, str]:
@@ -94,7 +89,7 @@ def labels_of(data: Dataset) -> dict[str, str]:
     for the columns' own names.
     """
     own = state.Values(NAMES)[state.NAMES]
-    return dict(zip(data.names, data.names, strict=True)) if own else titles_of(data)
+    return {name: name for name in data.names} if own else titles_of(data)
 
 
 def few_untested(result: RunResult) -> bool:
@@ -102,31 +97,21 @@ def few_untested(result: RunResult) -> bool:
     return len(result.untested) <= MOST_UNTESTED
 
 
-def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True) -> list[Link]:
-    """Return the learned links with their classes, as every picture draws them.
+def found_links(result: RunResult, *, waiting: bool = False, scored: bool = True) -> list[Link]:
+    """Return the learned links, as every picture draws them: an arrow in doubt is a line.
 
-    Pairs that are not fully tested are there only if ``waiting``, and never have an arrow.
-    ``missed`` has the true links that are not in the result. An arrow in doubt is a line.
+    ``scored`` has their classes, and the true links that are not in the result. Pairs that are not
+    fully tested are there only if ``waiting``, and never have an arrow.
     """
-    kinds = result.classes or dict.fromkeys(result.untested, LinkClass.UNTESTED)
-    shown = result.tested
-    if waiting:
-        shown = shown.copy()
-        for i, j in result.untested:
-            shown[i, j] = shown[j, i] = True
-    doubted = doubtful(result)
-    drawn = [
-        replace(link, arrow=link.arrow and (link.a, link.b) not in doubted)
-        for link in links_of(shown, result.names, kinds)
-    ]
-    if missed and result.truth is not None:
+    untested = dict.fromkeys(result.untested, LinkClass.UNTESTED)
+    kinds = (result.classes if scored else {}) or untested
+    shown = result.displayed_cpdag.copy()
+    for i, j in result.untested if waiting else ():
+        shown[i, j] = shown[j, i] = True
+    drawn = links_of(shown, result.names, kinds)
+    if scored and result.truth is not None:
         drawn += links_of(result.reference_cpdag, result.names, kinds, [LinkClass.MISSED])
     return drawn
-
-
-def doubtful(result: RunResult) -> set[tuple[str, str]]:
-    """Return the result's arrows (a, b) whose confidence is too low to be drawn."""
-    return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
 
 
 def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
@@ -136,7 +121,6 @@ def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
 
 # How strong an edge is: its weight, or the probability that it is real given the noise ----------
 
-Pair = frozenset[str]
 LINK, ARROW, WEIGHT = "Edge confidence", "Direction confidence", "Weight"
 _LABELLED = 30  # columns; with more, numbers on the arrows would hide the graph
 _CERTAIN = 0.9  # an arrow above it needs no number; the table and the pointer show it
@@ -151,20 +135,19 @@ class Strengths:
     """
 
     column: str
-    values: Mapping[Pair, float]
+    values: Mapping[frozenset[str], float]
     arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
-    def of(self, a: str, b: str) -> str | None:
-        """Return a pair's value in words; a probability is never rounded up to certainty."""
-        if (value := self.values.get(frozenset((a, b)))) is None:
-            return None
-        return probability(value) if self.column == LINK else number(value)
-
-    def directions(self, a: str, b: str) -> str:
-        """Return both arrows' probabilities in words; empty if they are unknown."""
-        if (a, b) not in self.arrows:
-            return ""
-        return f"→ {probability(self.arrows[a, b])}, ← {probability(self.arrows[b, a])}"
+    def cells(self, a: str, b: str) -> dict[str, str | None]:
+        """Return a pair's cells in words, by column: its value and, if the algorithm gives them,
+        the probabilities of both arrows."""
+        value = self.values.get(frozenset((a, b)))
+        said = probability if self.column == LINK else number  # never rounded up to certainty
+        cells = {self.column: None if value is None else said(value)}
+        if self.arrows:
+            ways = [probability(self.arrows[way]) for way in ((a, b), (b, a)) if way in self.arrows]
+            cells[ARROW] = "→ {}, ← {}".format(*ways) if ways else ""
+        return cells
 
 
 def strengths(result: RunResult) -> Strengths | None:
@@ -185,14 +168,13 @@ def strengths(result: RunResult) -> Strengths | None:
 
 def widths(result: RunResult) -> tuple[str, str]:
     """Return the meaning of the lines' width in a sentence, and its details; empty without one."""
-    known = strengths(result)
+    known, lines = strengths(result), len(result.low_confidence)
     if known is None:
         return "", ""
     if known.column == WEIGHT:
         return "Line width shows the size of the edge's weight in the linear model.", ""
     words = "It is the share of edges with the same evidence that are real on random networks."
     if known.arrows:
-        lines = len(doubtful(result))
         some = f" ({text.count(lines, 'edge')} here)" if lines else ""
         words += (
             " The direction confidence is the probability of the direction if the edge is real. "
@@ -207,10 +189,9 @@ def weighted(
     links: Sequence[Link], result: RunResult, titles: Mapping[str, str] | None = None
 ) -> list[Link]:
     """Return the links drawn by their strength, with a note to show under the pointer."""
-    known = strengths(result)
-    if known is None:
+    if (known := strengths(result)) is None:
         return list(links)
-    most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
+    most = max(map(abs, known.values.values()), default=1.0) or 1.0
     labelled = len(result.names) <= _LABELLED
     return [_drawn(link, known, most, labelled, titles or {}) for link in links]
 
@@ -218,11 +199,11 @@ def weighted(
 def _drawn(
     link: Link, known: Strengths, most: float, labelled: bool, titles: Mapping[str, str]
 ) -> Link:
-    value = known.values.get(frozenset((link.a, link.b)))
-    if value is None:
+    if (value := known.values.get(frozenset((link.a, link.b)))) is None:
         return link
-    note = f"{known.column}: {known.of(link.a, link.b)}"
-    if directions := known.directions(link.a, link.b):
+    cells = known.cells(link.a, link.b)
+    note = f"{known.column}: {cells[known.column]}"
+    if directions := cells.get(ARROW):
         a, b = (titles.get(name, name) for name in (link.a, link.b))
         note += f". {ARROW}: {a} {directions} {b}"
         p = known.arrows[link.a, link.b]
@@ -231,9 +212,8 @@ def _drawn(
     if known.column == WEIGHT:
         return replace(link, width=round(1.2 + 5.8 * abs(value) / most, 2), note=note)
     sure = min(1.0, max(0.0, 2 * value - 1))
-    return replace(
-        link, width=round(1 + 3 * sure, 2), opacity=round(0.5 + 0.5 * sure, 2), note=note
-    )
+    width, opacity = round(1 + 3 * sure, 2), round(0.5 + 0.5 * sure, 2)
+    return replace(link, width=width, opacity=opacity, note=note)
 
 
 # The legend -----------------------------------------------------------------------------------
@@ -315,19 +295,17 @@ class Picture:
 
 def graph_picture(shown: GraphView, *, alt: str, theme: str = "light") -> Picture:
     """Return the graph in the theme's colours."""
-    inks = Inks(theme, PALETTES[theme].font, PALETTES[theme].background)
-    return Picture(graph_svg(shown, alt=alt, inks=inks), alt)
+    look = PALETTES[theme]
+    return Picture(graph_svg(shown, alt=alt, inks=Inks(theme, look.font, look.background)), alt)
 
 
 @lru_cache(maxsize=32)
 def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
     """Return a chart as files have it, in the theme's colours; a panel holds tuples."""
-    from engine.studies.figures import (
-        inline,
-    )  # here, so that pages with a graph do not load matplotlib
+    from engine.studies import figures  # here, so that pages with a graph do not load matplotlib
 
     look = PALETTES[theme]
-    return Picture(inline(panel, alt, look.font, look.background), alt)
+    return Picture(figures.inline(panel, alt, look.font, look.background), alt)
 
 
 def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> Picture:

@@ -31,7 +31,6 @@ from pages.draw.links import (
     Picture,
     curve_picture,
     describe,
-    doubtful,
     entries,
     few_untested,
     found_links,
@@ -266,10 +265,7 @@ def links(data: Dataset, result: RunResult) -> list[Link]:
 
     On the user's data the edges are plain, because their classes are unknown.
     """
-    drawn = found_links(result, waiting=few_untested(result), missed=_known(data))
-    if _known(data):
-        return drawn
-    return [k if k.kind is LinkClass.UNTESTED else replace(k, kind=None) for k in drawn]
+    return found_links(result, waiting=few_untested(result), scored=_known(data))
 
 
 def stable(drawn: Sequence[Link], result: RunResult, made: Sequence[Repetition]) -> list[Link]:
@@ -307,7 +303,7 @@ def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
 
 def _untold(data: Dataset, result: RunResult) -> str:
     """Say in words the facts without a line: untested pairs, low-confidence directions."""
-    lines, waiting = len(doubtful(result)), len(result.untested)
+    lines, waiting = len(result.low_confidence), len(result.untested)
     said = "" if _known(data) else "An arrow or a line is a link that was found. "
     if waiting and not _known(data):
         said += f"Grey dots: {MARKS[LinkClass.UNTESTED].counted(waiting)}. "

@@ -67,10 +67,7 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
 
 def _top(brief: Brief) -> str:
     """Return the question, and the four sentences in their order."""
-    lines = (
-        ("question", brief.heading.question),
-        ("signed", brief.heading.signed),
-    )
+    lines = (("question", brief.heading.question), ("signed", brief.heading.signed))
     above = "".join(f'<p class="{name}">{safe(said)}</p>' for name, said in lines if said)
     below = "".join(f'<p class="range">{safe(said)}</p>' for said in brief.further)
     return f"{above}<h2>{safe(brief.first)}</h2>{below}"

@@ -22,13 +22,7 @@ from pages.shell import state
 from pages.shell import words as text
 from pages.shell.form import parameter, parameters, placed
 from pages.shell.runs import Shown, button_label
-from pages.shell.settings import (
-    VISIT,
-    draft,
-    drafted,
-    drafted_source,
-    parameters_of,
-)
+from pages.shell.settings import VISIT, draft, drafted, drafted_source, parameters_of
 from pages.shell.state import Draft, Place
 
 # The request of a press on Run, and its time, until the script handles it. Another press starts the
@@ -41,22 +35,26 @@ MOST = 3  # pinned runs
 PINS: Place[list[Shown]] = Place("pinned", list)
 
 
-def settings_form() -> bool:
-    """Draw dataset, algorithm, parameters and seed; return whether Run was pressed."""
-    form = draft()
+def settings_form() -> tuple[Request, bool]:
+    """Draw dataset, algorithm, parameters and seed; return the request, and whether to run it."""
     picker(key="run", seeded=False)
-    chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
+    chosen = algorithm(algorithm_choice(draft(), key="run-algorithm"))
     params = parameters_of(chosen.key)
     folded = partial(_folded, chosen, params)
     parameter_form(chosen, params, shape_of(drafted_source()), levers=2, folded=folded)
     with st.container(key="run-bar"):
         pressed = st.button(
-            button_label(drafted()), type="primary", key="run", width="stretch", on_click=_press
+            button_label(drafted()),
+            type="primary",
+            key="run",
+            width="stretch",
+            on_click=lambda: _PRESSED.put((drafted(), time.monotonic())),
         )
     asked, since = _PRESSED.take() or (None, 0.0)
     # Settings that were not on screen when Run was pressed are not run, because a run on the user's
     # data costs ε.
-    return pressed or (asked == drafted() and time.monotonic() - since < _KEPT)
+    now = drafted()
+    return now, pressed or (asked == now and time.monotonic() - since < _KEPT)
 
 
 def _folded(chosen: Algorithm, params: Draft) -> None:
@@ -80,14 +78,13 @@ def presets(chosen: Algorithm, params: Draft) -> None:
     """
     target = chosen if chosen.private else algorithm("priv_pc")  # the presets' algorithm
     made = {n: filled(target.key, target.presets[n]) for n in PRESETS if n in target.presets}
-    epsilon, found = params.get("epsilon"), None
+    epsilon, said = params.get("epsilon"), NONE_KNOWN
     if isinstance(epsilon, int | float):
         found = recommended(chosen.key, float(epsilon), drafted_source().n)
-    if found is not None:
-        made[NAME] = laid_over(found, params)
+        if found is not None:
+            made[NAME], said = laid_over(found, params), text.plain(sentence(found))
     now = filled(chosen.key, params) if chosen is target else {}
     shown = next((name for name, values in made.items() if values == now), None)
-    said = NONE_KNOWN if found is None else text.plain(sentence(found))
 
     def apply(name: str | None) -> None:
         if name in made:
@@ -97,10 +94,6 @@ def presets(chosen: Algorithm, params: Draft) -> None:
     placed(st.pills, "Presets", shown, apply, key="presets", options=list(made), help=said)
     if shown == NAME:
         st.caption(f"{said} Details: `{STUDY}`.")
-
-
-def _press() -> None:
-    _PRESSED.put((drafted(), time.monotonic()))
 
 
 # The preset that a study recommends ------------------------------------------------------------

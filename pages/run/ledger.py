@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import accumulate
 
 import pandas as pd
 import streamlit as st
@@ -11,8 +13,9 @@ from engine.percent import percent
 from engine.result import RunResult
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, stated
 from pages.draw import show
-from pages.shell import words as text
-from pages.shell.words import UNITS, number
+from pages.draw.links import labels_of
+from pages.shell.runs import Shown
+from pages.shell.words import RESEARCH_TOOL, UNITS, number
 
 _COUNTED = {
     "basic": "charges add up in ε",
@@ -20,12 +23,14 @@ _COUNTED = {
     "gdp": "Gaussian releases add up in μ² (Gaussian DP), whose total is converted exactly",
     "rdp": "charges add up as Rényi divergence of one order",
 }
+_SIZES = ("one", "two", "three", "four", "five", "six")
 
 Tile = tuple[str, str, str]
 
 
 def privacy_sentence(result: RunResult) -> None:
     """Explain the guarantee at the top in one or two sentences."""
+    proven = result.proven
     if reasons := result.ledger.no_guarantee_reasons:
         words = (
             f"No guarantee: {'; '.join(reasons)}. The run added the noise that was set, but no "
@@ -33,76 +38,59 @@ def privacy_sentence(result: RunResult) -> None:
         )
     elif (cap := result.ledger.cap) is not None:
         words = (
-            f"{stated(GUARANTEED, cap.epsilon)}, δ = {number(result.proven.delta)}. It was fixed "
-            "before the run and stays the same even if budget is unused. "
-            f"{text.RESEARCH_TOOL}"
+            f"{stated(GUARANTEED, cap.epsilon)}, δ = {number(proven.delta)}. It was fixed "
+            f"before the run and stays the same even if budget is unused. {RESEARCH_TOOL}"
         )
     elif result.claimed is not None:
-        words = _published(result)
+        words = (
+            f"{stated(CLAIMED, result.claimed.epsilon)}, as the paper composes it. "
+            f"{stated(PROVEN, proven.epsilon)}, because the sensitivity that the paper assumes "
+            "does not bound every dataset. Neither is a guarantee fixed in advance. For one, "
+            "choose Strict."
+        )
     else:
         words = "No privacy: the result may reveal anyone's row. Use it as the baseline only."
     st.caption(words)
 
 
-def _published(result: RunResult) -> str:
-    assert result.claimed is not None
-    return (
-        f"{stated(CLAIMED, result.claimed.epsilon)}, as the paper composes it. "
-        f"{stated(PROVEN, result.proven.epsilon)}, because the sensitivity that the paper assumes "
-        "does not bound every dataset. Neither is a guarantee fixed in advance. For one, choose "
-        "Strict."
-    )
-
-
 def privacy_tiles(result: RunResult) -> list[Tile]:
     """Return (title, value, help) of a run's costs, for experts."""
     ledger, spent, claimed = result.ledger, result.proven, result.claimed
-    charges = ("Charges", f"{len(ledger):,}", "Number of charges in the ledger.")
-    proven = (PROVEN, number(spent.epsilon), "Computed with proven sensitivities.")
-    if ledger.no_guarantee_reasons or (ledger.cap is None and claimed is None):
-        return [proven, charges]
-    if ledger.cap is None:
-        assert claimed is not None
-        paper = f"As the paper composes it, with δ = {number(claimed.delta)}."
-        return [(CLAIMED, number(claimed.epsilon), paper), proven, charges]
-    unit = UNITS[ledger.method]
-    left = (
-        ledger.remaining if ledger.remaining > 1e-9 * ledger.limit else 0.0
-    )  # rounding is not a budget
-    counted = f"The total is {number(ledger.limit)}: {_COUNTED[ledger.method]}."
-    capped = number(ledger.cap.epsilon)
+    if ledger.no_guarantee_reasons or ledger.cap is None:
+        tiles = [
+            (PROVEN, number(spent.epsilon), "Computed with proven sensitivities."),
+            ("Charges", f"{len(ledger):,}", "Number of charges in the ledger."),
+        ]
+        if claimed is not None and not ledger.no_guarantee_reasons:
+            paper = f"As the paper composes it, with δ = {number(claimed.delta)}."
+            tiles.insert(0, (CLAIMED, number(claimed.epsilon), paper))
+        return tiles
+    unit, limit = UNITS[ledger.method], ledger.limit
+    left = ledger.remaining if ledger.remaining > 1e-9 * limit else 0.0  # rounding is no budget
+    used = (
+        f"The total is {number(limit)}: {_COUNTED[ledger.method]}. The guarantee stays the same "
+        "even if budget is unused."
+    )
     return [
-        (GUARANTEED, capped, f"With δ = {number(spent.delta)}. A cap."),
-        (
-            f"Budget used ({unit})",
-            f"{number(ledger.used)} · {percent(ledger.used / ledger.limit)}",
-            f"{counted} The guarantee stays the same even if budget is unused.",
-        ),
+        (GUARANTEED, number(ledger.cap.epsilon), f"With δ = {number(spent.delta)}. A cap."),
+        (f"Budget used ({unit})", f"{number(ledger.used)} · {percent(ledger.used / limit)}", used),
         (f"Remaining ({unit})", number(left), "Budget not used by this run."),
     ]
 
 
 def released_view(result: RunResult, titles: Mapping[str, str]) -> None:
-    """Draw the released tables, if the run releases tables."""
-    released = result.diagnostics.tables()
+    """Draw the released tables, those with the most variables first, if there are any."""
+    released = sorted(result.diagnostics.tables(), key=lambda t: -len(t))
     if not released:
         return
-    sizes = {len(t): 0 for t in released}
-    for table in released:
-        sizes[len(table)] += 1
-    words = dict(enumerate(("one", "two", "three", "four", "five", "six"), 1))
-    counts = ", ".join(f"{n:,} {words.get(k, k)}-way" for k, n in sorted(sizes.items()))
+    words = dict(enumerate(_SIZES, 1))
+    sizes = sorted(Counter(map(len, released)).items())
+    counts = ", ".join(f"{n:,} {words.get(k, k)}-way" for k, n in sizes)
     st.markdown("**Released tables**")
     st.caption(f"{counts}; the rest of the run is computed from them and costs no ε.")
-    alt = "Released tables and their variables"
-    show.table(released_table(result, titles), alt=alt, most=280)
-
-
-def released_table(result: RunResult, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return one row per released table, those with the most variables first."""
-    tables = sorted(result.diagnostics.tables(), key=lambda t: -len(t))
-    rows = [(len(t), ", ".join(titles[result.names[i]] for i in t)) for t in tables]
-    return pd.DataFrame(rows, columns=["Variables in it", "Table"])
+    rows = [(len(t), ", ".join(titles[result.names[i]] for i in t)) for t in released]
+    table = pd.DataFrame(rows, columns=["Variables in it", "Table"])
+    show.table(table, alt="Released tables and their variables", most=280)
 
 
 def sum_words(result: RunResult) -> str:
@@ -123,29 +111,23 @@ def sum_words(result: RunResult) -> str:
 
 def ledger_table(result: RunResult) -> pd.DataFrame:
     """Return every charge in order, with the running total in the ledger's unit."""
-    total, rows = 0.0, []
-    for k, charge in enumerate(result.ledger, 1):
-        total += result.ledger.cost(charge.event)
-        rows.append(
-            (
-                k,
-                charge.order,
-                charge.label,
-                charge.epsilon,
-                charge.rho,
-                total,
-                charge.event.describe(),
-            )
-        )
-    unit = UNITS[result.ledger.method]
-    columns = ["#", "Order", "Mechanism", "ε", "ρ", f"Total {unit}", "Details"]
-    return pd.DataFrame(rows, columns=columns).astype({"Order": "Int64"})
+    ledger, charges = result.ledger, list(result.ledger)
+    columns = {
+        "#": range(1, len(charges) + 1),
+        "Order": pd.array([c.order for c in charges], "Int64"),
+        "Mechanism": [c.label for c in charges],
+        "ε": [c.epsilon for c in charges],
+        "ρ": [c.rho for c in charges],
+        f"Total {UNITS[ledger.method]}": list(accumulate(ledger.cost(c.event) for c in charges)),
+        "Details": [c.event.describe() for c in charges],
+    }
+    return pd.DataFrame(columns)
 
 
-def ledger_view(result: RunResult, titles: Mapping[str, str]) -> None:
+def ledger_view(run: Shown) -> None:
     """Show every charge, their sum, and the released tables."""
-    table = ledger_table(result)
-    show.table(table, alt="Every charge of the run", height=320, digits=4)
+    result = run.result
+    show.table(ledger_table(result), alt="Every charge of the run", height=320, digits=4)
     if words := sum_words(result):
         st.caption(words)
-    released_view(result, titles)
+    released_view(result, labels_of(run.data))

@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine import RunResult
 from engine.data.spreadsheets import table_csv
+from engine.graphs.metrics import Scores
 from engine.studies.detectability import Shape
 from engine.words.run import together
 from pages.draw import price, show
@@ -18,35 +19,27 @@ from pages.shell import export
 from pages.shell import words as text
 from pages.shell.own import costs_of
 from pages.shell.runs import Shown, steps_before
-from pages.shell.words import number, share, theme
+from pages.shell.words import number, theme
 
-
-def tabs(run: Shown) -> None:
-    """Only the tab that is open is drawn."""
-    views = {
-        "Scores and cost": lambda: scores_view(run),
-        "Where edges are lost": lambda: price_view(run),
-        "Why was this edge removed?": lambda: trace.why_view(run.data, run.result, key="run"),
-        "Edge table": lambda: edges_view(run),
-        "Ledger": lambda: ledger.ledger_view(run.result, labels_of(run.data)),
-        "Download and share": lambda: downloads(run),
-    }
-    parts = st.tabs(list(views), key="run-details", on_change="rerun")
-    for tab, view in zip(parts, views.values(), strict=True):
-        if tab.open:
-            with tab:
-                view()
+# Of each score: its name in a sentence, and its meaning.
+_SCORES = {
+    "recall": ("recall", "Share of the true edges that were learned."),
+    "precision": ("precision", "Share of the learned edges that are true."),
+    "skeleton_f1": ("skeleton F1", "Counts edges in either direction."),
+    "directed_f1": ("directed F1", "Edges with the right direction."),
+    "shd": ("SHD", "Pairs whose edge is missing, extra or wrongly oriented."),
+}
 
 
 def scores_view(run: Shown) -> None:
     """Show the scores against the truth, if any, the run's cost, and the meaning of its ε."""
     result = run.result
     tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
-    if result.untested and (whole := result.metrics_all) is not None:
+    if result.untested and result.metrics_all is not None:
+        whole = [f"{name} {score(result.metrics_all, of)}" for of, (name, _) in _SCORES.items()]
         st.caption(
-            "Computed on fully tested edges. Counting partly tested pairs as edges: recall "
-            f"{whole.recall:.2f}, precision {share(whole.precision)}, skeleton F1 "
-            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
+            "Computed on fully tested edges. Counting partly tested pairs as edges: "
+            f"{', '.join(whole)}."
         )
     if (found := result.diagnostics.descent()) is not None:
         descent.thresholds(found)
@@ -59,29 +52,26 @@ def scores_view(run: Shown) -> None:
         own_data_costs(run)
 
 
-def tiles(rows: Sequence[ledger.Tile], across: int = 4) -> None:
-    """Draw titles with their values, ``across`` per row."""
-    for start in range(0, len(rows), across):
-        row = rows[start : start + across]
-        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
+def tiles(rows: Sequence[ledger.Tile]) -> None:
+    """Draw titles with their values, four per row."""
+    for k in range(0, len(rows), 4):
+        for column, (title, value, words) in zip(st.columns(4), rows[k : k + 4], strict=False):
             column.metric(title, value, help=words)
+
+
+def score(scores: Scores | None, field: str) -> str:
+    """Return a score as text; a dash if it is undefined."""
+    value = None if scores is None else getattr(scores, field)
+    return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
 
 
 def score_tiles(result: RunResult) -> list[ledger.Tile]:
     """Return the scores of the fully tested edges; none without a truth."""
-    m, counts = result.metrics_tested, result.counts
-    if m is None or counts is None:
+    if (scores := result.metrics_tested) is None:
         return []
     return [
-        ("Recall", f"{m.recall:.2f}", "Share of the true edges that were learned."),
-        ("Precision", share(m.precision), "Share of the learned edges that are true."),
-        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Counts edges in either direction."),
-        (
-            "Directed F1",
-            f"{m.directed_f1:.2f}",
-            "Edges with the right direction.",
-        ),
-        ("SHD", f"{m.shd}", "Pairs whose edge is missing, extra or wrongly oriented."),
+        (name[0].upper() + name[1:], score(scores, of), said)
+        for of, (name, said) in _SCORES.items()
     ]
 
 
@@ -91,7 +81,7 @@ def cost_tiles(result: RunResult) -> list[ledger.Tile]:
     facts = [
         (f.name, f"{number(f.value)} {f.unit}".strip(), f.help) for f in result.diagnostics.facts()
     ]
-    clock = ("Seconds", text.number(result.seconds, 2), "Time from start to end.")
+    clock = ("Seconds", number(result.seconds, 2), "Time from start to end.")
     tests = [steps] if result.ci_tests_by_order else []
     return [*tests, *facts, *([clock] if result.public else [])]
 
@@ -100,11 +90,11 @@ def price_view(run: Shown) -> None:
     """Draw bars of the links lost by the test, by its bounded form, and by the noise."""
     result = run.result
     told = run.data.public and result.counts is not None and result.status != "cancelled"
-    if not (told and (before := steps_before(run))):
+    if told and (before := steps_before(run)):
+        bars = price.price_html(price.steps_of(result, before), theme())
+        st.html(f"<style>{price.STYLE}</style>{bars}")
+    else:
         st.caption("Shown for public data with a known truth.")
-        return
-    steps = price.steps_of(result, before)
-    st.html(f"<style>{price.STYLE}</style>{price.price_html(steps, theme())}")
 
 
 def own_data_costs(run: Shown) -> None:
@@ -121,7 +111,7 @@ def own_data_costs(run: Shown) -> None:
 def edges_view(run: Shown) -> None:
     """Draw the graphs as a table; with a chosen variable only its edges."""
     titles = labels_of(run.data)
-    table = trace.edges_table(run.data, run.result, titles)
+    table = trace.edges_table(run.result, titles)
     node = st.selectbox(
         "Find a variable",
         list(titles),
@@ -139,24 +129,41 @@ def edges_view(run: Shown) -> None:
 def downloads(run: Shown) -> None:
     """Draw the run as files, and its link."""
     data, result, csv = run.data, run.result, table_csv
-    name = f"{text.file_stem(data)}_{result.algorithm}"
-    query = run.request.to_words()
+    name, query = f"{text.file_stem(data)}_{result.algorithm}", run.request.to_words()
     files = {
-        "Run (JSON)": ("json", ".json", lambda: export.run_json(data, result, query)),
-        "Trace (CSV)": ("trace", "_trace.csv", lambda: csv(trace.steps_table(result.steps))),
-        "Edges (CSV)": ("edges", "_edges.csv", lambda: csv(trace.edges_table(data, result))),
-        "Ledger (CSV)": ("ledger", "_ledger.csv", lambda: csv(ledger.ledger_table(result))),
+        "Run (JSON)": (".json", lambda: export.run_json(data, result, query)),
+        "Trace (CSV)": ("_trace.csv", lambda: csv(trace.steps_table(result.steps))),
+        "Edges (CSV)": ("_edges.csv", lambda: csv(trace.edges_table(result))),
+        "Ledger (CSV)": ("_ledger.csv", lambda: csv(ledger.ledger_table(result))),
     }
     with st.container(horizontal=True):
-        for title, (key, end, make) in files.items():
-            export.download(title, make, f"{name}{end}", key=f"get-{key}")
+        for title, (end, make) in files.items():
+            export.download(title, make, f"{name}{end}", key=f"get-{title}")
     with st.expander("Copy this run as Python or as a command"):
         st.code(run.request.to_python(), language="python")
         st.code(run.request.to_command(), language="bash", wrap_lines=True)
-    if data.public:
-        st.caption(
-            "The address of this page holds these settings and reproduces the run. Trace and JSON "
-            "hold raw values, which exist for public benchmark data only."
-        )
-    else:
-        st.caption("The address of this page holds the settings, never your data or the seed.")
+    public = (
+        "The address of this page holds these settings and reproduces the run. Trace and JSON "
+        "hold raw values, which exist for public benchmark data only."
+    )
+    own = "The address of this page holds the settings, never your data or the seed."
+    st.caption(public if data.public else own)
+
+
+_TABS = {
+    "Scores and cost": scores_view,
+    "Where edges are lost": price_view,
+    "Why was this edge removed?": trace.why_view,
+    "Edge table": edges_view,
+    "Ledger": ledger.ledger_view,
+    "Download and share": downloads,
+}
+
+
+def tabs(run: Shown) -> None:
+    """Only the tab that is open is drawn."""
+    parts = st.tabs(list(_TABS), key="run-details", on_change="rerun")
+    for tab, view in zip(parts, _TABS.values(), strict=True):
+        if tab.open:
+            with tab:
+                view(run)

@@ -6,26 +6,25 @@ import streamlit as st
 
 from engine import RunResult
 from pages.draw import promise_html
-from pages.draw.graphs import prepare
+from pages.draw.graphs import learned_view
 from pages.run.form import settings_form
 from pages.run.view import outcome
 from pages.shell import drafted_strip, runs, show_strip
 from pages.shell import words as text
 from pages.shell.runs import Shown
-from pages.shell.settings import drafted
-from pages.shell.task import bar
+from pages.shell.task import bar, faded
 
 
 def main() -> None:
     """Draw the page from top to bottom."""
     with st.sidebar:
-        if settings_form():
+        now, pressed = settings_form()
+        if pressed:
             with st.spinner("Running …", show_time=True):
-                runs.begin(drafted())
-    now = drafted()
+                runs.begin(now)
     job, run = runs.answer(now)
     if run is not None:
-        prepare(run.data, run.result)  # else a new headline would be shown above old graphs
+        learned_view(run.data, run.result)  # else a new headline would be shown above old graphs
         show_strip("Run", run.data, run.result)
     else:
         drafted_strip("Run")
@@ -33,14 +32,12 @@ def main() -> None:
     with st.container(key="notice"):
         if job is not None:
             bar(runs.TASK)
-        elif runs.show_refusal():
-            pass
-        elif run is None or old:
-            runs.show_change(run, now)
-        else:
-            headline(run)
-    st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
-    with st.container(key="result"):
+        elif not runs.show_refusal():
+            if run is None or old:
+                runs.show_change(run, now)
+            else:
+                headline(run)
+    with faded("result", old=old):
         if run is not None:
             outcome(run)
 
@@ -57,23 +54,22 @@ def headline(run: Shown) -> None:
         f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
         f'<span style="font-size:.9rem">{text.safe(said.ended) if stopped else ""}</span></div>'
     )
-    if run.result.diagnostics.chosen:
-        st.caption(run.result.diagnostics.chosen)
-    if run.result.known is not None:
-        st.caption(known_words(run.result))
+    for words in filter(None, (run.result.diagnostics.chosen, known_words(run.result))):
+        st.caption(words)
 
 
 def known_words(result: RunResult) -> str:
-    """Say how many directions background knowledge fixes."""
-    assert result.known is not None
+    """Say how many directions background knowledge fixes; empty without any."""
+    if result.known is None:
+        return ""
     turned, links = result.known.fixed(result.matrix)
     said = f"Background knowledge fixes {turned} of {text.count(links, 'direction')}"
-    alone = result.knowledge_alone
-    if alone is None or result.metrics_all is None:
+    whole, alone = result.metrics_all, result.knowledge_alone
+    if alone is None or whole is None:
         return f"{said}. These directions are assumptions, not findings."
     return (
-        f"{said}. Directed F1 is {result.metrics_all.directed_f1:.2f}. With only those directions "
-        f"it is {alone.directed_f1:.2f}: the difference comes from the data."
+        f"{said}. Directed F1 is {whole.directed_f1:.2f}. With only those directions it is "
+        f"{alone.directed_f1:.2f}: the difference comes from the data."
     )
 
 

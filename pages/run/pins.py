@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pandas as pd
 import streamlit as st
 
 from engine import InputError
 from engine.data.spreadsheets import table_csv
 from engine.graphs.links import FOUND, MARKS, LinkClass
-from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.request import Request
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
-from pages.draw.graphs import draw_graph
-from pages.draw.links import few_untested, found_links, graph_view, labels_of, weighted
+from pages.draw.graphs import draw_graph, learned_view
+from pages.draw.links import few_untested, labels_of
 from pages.forms import Count, count_for, counted, known_label, watch_counts
 from pages.run.form import MOST, PINS, laid_over
+from pages.run.more import score
+from pages.run.trace import edges_table
+from pages.shell import export
 from pages.shell import words as text
 from pages.shell.runs import Shown, compute, settings_of
 from pages.shell.settings import in_force
@@ -61,11 +65,8 @@ def _epsilon(run: Shown) -> float | None:
 def title(run: Shown) -> str:
     """Return the algorithm with the ε that is set for it."""
     epsilon, chosen = _epsilon(run), ALGORITHMS[run.result.algorithm]
-    if epsilon is None:
-        return chosen.title
-    return (
-        f"{chosen.title}, {stated(epsilon_name(chosen.epsilon_unit, run.result.params), epsilon)}"
-    )
+    name = epsilon_name(chosen.epsilon_unit, run.result.params)
+    return chosen.title if epsilon is None else f"{chosen.title}, {stated(name, epsilon)}"
 
 
 def pins_view(run: Shown) -> None:
@@ -85,57 +86,53 @@ def pins_view(run: Shown) -> None:
                 args=(run,),
                 help="Each uses the setting that a study chose for it, and the same ε, δ and seed.",
             )
-    runs = {HERE: run} | {LETTERS[k]: one for k, one in enumerate(pinned)}
+    every = zip((HERE, *LETTERS), (run, *pinned), strict=False)
+    runs = {f"{letter} · {title(one)}": one for letter, one in every}
     columns = st.columns(max(2, len(pinned)), gap="medium")
-    for k, (column, one) in enumerate(zip(columns, pinned, strict=False)):
+    for k, column in enumerate(columns[: len(pinned)]):
         with column:
-            _graph(one, k)
+            _graph(pinned[k], k)
     with columns[1] if len(pinned) == 1 else st.container():
-        _scores(runs)
-    _table("Settings that differ", settings_table(runs), "settings")
-    _table("Edges that differ", edges_table(runs), "edges")
+        watch_counts(
+            lambda: [count_for(one) for one in runs.values()], lambda found: _scores(runs, found)
+        )
+    settings = pd.DataFrame({name: _settings(one) for name, one in runs.items()})
+    _differing("Settings that differ", settings.fillna("–").rename_axis("Setting"))
+    edges = pd.DataFrame({name: _states(one) for name, one in runs.items()})
+    edges = edges.fillna("no edge").rename_axis("Pair").sort_index()
+    table, said = _differing("Edges that differ", edges), "Edges that differ (CSV)"
+    if not table.empty:
+        export.download(said, lambda: table_csv(table), "compare.csv", key="pins")
 
 
 def _graph(run: Shown, k: int) -> None:
+    name, result = title(run), run.result
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
+        st.markdown(f"**{LETTERS[k]} · {text.plain(name)}**")
         st.button("Unpin", key=f"unpin-{k}", on_click=pins().__delitem__, args=(k,))
-    data, result = run.data, run.result
-    titles = labels_of(data)
-    links = weighted(found_links(result, waiting=few_untested(result)), result, titles)
-    draw_graph(f"{LETTERS[k]}: {title(run)}", graph_view(data, links, result, titles=titles))
+    shown = learned_view(run.data, result, waiting=few_untested(result))
+    draw_graph(f"{LETTERS[k]}: {name}", shown)
     st.caption(text.plain(result.summary().found))
 
 
-def _scores(runs: dict[str, Shown]) -> None:
-    def draw(found: list[Count]) -> None:
-        columns = map(_counted, runs.values(), found)
-        table = pd.DataFrame(dict(zip(_names(runs), columns, strict=True))).fillna("–")
-        show.table(
-            table.rename_axis("Score").reset_index(), alt="Scores and cost of the runs", most=720
-        )
-
-    watch_counts(lambda: [count_for(run) for run in runs.values()], draw)
-
-
-def _names(runs: dict[str, Shown]) -> list[str]:
-    return [f"{name} · {title(run)}" for name, run in runs.items()]
+def _scores(runs: dict[str, Shown], found: list[Count]) -> None:
+    columns = map(_counted, runs.values(), found)
+    table = pd.DataFrame(dict(zip(runs, columns, strict=True))).fillna("–").rename_axis("Score")
+    show.table(table.reset_index(), alt="Scores and cost of the runs", most=720)
 
 
 def _counted(run: Shown, count: Count) -> dict[str, str]:
     """Return counts and scores of the fully tested edges, and the run's cost."""
     result = run.result
-    counts, m = result.counts, result.metrics_tested
-    kinds = dict.fromkeys(LinkClass, 0)
-    for kind in result.classes.values():
-        kinds[kind] += 1
-    known = {} if result.known is None else {"Fixed directions only": result.knowledge_alone}
+    counts, kinds, false = result.counts, Counter(result.classes.values()), counted(count)
+    alone = {} if result.known is None else {"Fixed directions only": result.knowledge_alone}
+    waiting = count is not None and not count.done
     return {
-        **{name: _score(m, field) for name, field in text.SCORES.items()},
-        **{name: _score(scores, "directed_f1") for name, scores in known.items()},
+        **{name: score(result.metrics_tested, field) for name, field in text.SCORES.items()},
+        **{name: score(scores, "directed_f1") for name, scores in alone.items()},
         FOUND.word: f"{counts.found:,} of {counts.true:,}" if counts else "–",
-        **{MARKS[kind].word: f"{n:,}" if counts else "–" for kind, n in kinds.items()},
-        "False on independent columns": _cell(count),
+        **{MARKS[kind].word: f"{kinds[kind]:,}" if counts else "–" for kind in LinkClass},
+        "False on independent columns": "…" if waiting else false.about if false else "–",
         "CI tests": f"{result.ci_tests:,}",
         CLAIMED: text.number(result.claimed.epsilon) if result.claimed else "–",
         GUARANTEED: text.number(result.guaranteed_epsilon),
@@ -143,40 +140,15 @@ def _counted(run: Shown, count: Count) -> dict[str, str]:
     }
 
 
-def _cell(count: Count) -> str:
-    if count is not None and not count.done:
-        return "…"
-    found = counted(count)
-    return "–" if found is None else found.about
-
-
-def _score(m: Scores | None, field: str) -> str:
-    value = None if m is None else getattr(m, field)
-    return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
-
-
-def _table(title: str, table: pd.DataFrame, key: str) -> None:
+def _differing(title: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Draw and return the rows in which the runs differ."""
+    table = table[table.nunique(axis=1) > 1].reset_index()
     st.markdown(f"**{title}**")
     if table.empty:
         st.caption("None.")
-        return
-    show.table(table, alt=title)
-    if key == "edges":
-        from pages.shell import export
-
-        export.download(f"{title} (CSV)", lambda: table_csv(table), "compare.csv", key="pins")
-
-
-def _differing(cells: dict[str, dict[str, str]], name: str, absent: str) -> pd.DataFrame:
-    """Return the rows in which the runs' cells differ."""
-    table = pd.DataFrame(cells).fillna(absent).rename_axis(name)
-    return table[table.nunique(axis=1) > 1].reset_index()
-
-
-def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
-    """Return the settings in which the runs differ."""
-    names = dict(zip(_names(runs), map(_settings, runs.values()), strict=True))
-    return _differing(names, "Setting", "–")
+    else:
+        show.table(table, alt=title)
+    return table
 
 
 def _settings(run: Shown) -> dict[str, str]:
@@ -189,12 +161,7 @@ def _settings(run: Shown) -> dict[str, str]:
     }
 
 
-def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
-    """Return the pairs that are not in the same state in all runs."""
-    from pages.run import trace
-
-    tables = [trace.edges_table(run.data, run.result, labels_of(run.data)) for run in runs.values()]
-    states = [dict(zip(table["Pair"], table["Learned"], strict=True)) for table in tables]
-    return _differing(dict(zip(_names(runs), states, strict=True)), "Pair", "no edge").sort_values(
-        "Pair", ignore_index=True
-    )
+def _states(run: Shown) -> dict[str, str]:
+    """Return the learned state of each pair that is adjacent in the result or the truth."""
+    table = edges_table(run.result, labels_of(run.data))
+    return dict(zip(table["Pair"], table["Learned"], strict=True))

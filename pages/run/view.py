@@ -14,7 +14,7 @@ from engine.registry import algorithm
 from engine.words.run import CLAIMED, PROVEN, epsilon_name
 from pages import worker
 from pages.draw import palette, style_of
-from pages.draw.charts import Axis, Group, banded, bars, curves, figure, grouped
+from pages.draw.charts import Axis, Group, banded, bars, curves, figure, grouped, titled
 from pages.draw.graphs import comparison
 from pages.run.form import MOST, PINS
 from pages.shell import listen
@@ -29,14 +29,14 @@ SEEN = 0.005  # a budget below this share of the largest has no visible bar
 
 def outcome(run: Shown) -> None:
     """Draw graphs and charts, then pinned runs, effects and the rest."""
-    comparison(run.data, run.result, key="run", more=lambda: _pin_button(run))
+    comparison(run.data, run.result, more=lambda: _pin_button(run))
     charts(run)
     if PINS.get():
         _pins().pins_view(run)
-    if run.result.diagnostics.effects() is not None:
+    if run.result.diagnostics.effects() is not None and run.result.skeleton:
         from pages.draw.effect import how_much  # only runs with released tables need it
 
-        how_much(run.result, "run")
+        how_much(run.result)
     more(run)
 
 
@@ -63,28 +63,28 @@ def _pin_button(run: Shown) -> None:
 
 def charts(run: Shown) -> None:
     """Draw F1 over ε with this run, CI tests by order and budget by order in one row."""
-    result = run.result
-    columns = st.container(key="run-charts").columns(3, gap="medium")
-    if (found := result.diagnostics.descent()) is not None:
+    result, found = run.result, run.result.diagnostics.descent()
+    first, second, third = st.container(key="run-charts").columns(3, gap="medium")
+    if found is not None:
         from pages.run import descent  # the charts of a score-based run
 
-        with columns[1]:
-            descent.progress(found, "run", HEIGHT)
-        with columns[2]:
-            descent.epsilons(found, result, "run", HEIGHT)
+        with second:
+            descent.progress(found, HEIGHT)
+        with third:
+            descent.epsilons(found, result, HEIGHT)
     else:
-        with columns[1]:
+        with second:
             tests_chart(result)
-        with columns[2]:
+        with third:
             budget_chart(result)
-    with columns[0]:  # last, because it may be redrawn while its runs are made
+    with first:  # last, because it may be redrawn while its runs are made
         task = first_curve(run.request, run.data)
-        st.markdown("**F1 over ε**")
         if task is None:
             public = "Needs a private algorithm and a known true graph."
             own = "Not drawn: each run on your own data would spend ε."
-            st.caption(public if run.data.public else own)
+            titled("F1 over ε", public if run.data.public else own)
         else:
+            st.markdown("**F1 over ε**")
             task.wait(PATIENCE)
             redraw_until_done(lambda: [task], lambda: _f1_chart(run, task))
 
@@ -92,20 +92,19 @@ def charts(run: Shown) -> None:
 def _f1_chart(run: Shown, task: Task) -> None:
     points: Points = list(task.parts)
     here, scores = float(run.request.params["epsilon"]), run.result.metrics_tested
-    unit, style = algorithm(run.result.algorithm).epsilon_unit, style_of(run.result.algorithm)
     assert scores is not None
-    name = f"Median of {worker.CURVE_RUNS} runs"
+    key, f1 = run.result.algorithm, scores.skeleton_f1
+    line = banded(f"Median of {worker.CURVE_RUNS} runs", points, style_of(key)) if points else None
     ends = min(worker.EPSILONS[0], here), max(worker.EPSILONS[-1], here)
     drawn = curves(
-        [banded(name, points, style)] if points else [],
-        Axis(epsilon_name(unit, run.result.params), log=True, ends=ends),
+        [line] if line else [],
+        Axis(epsilon_name(algorithm(key).epsilon_unit, run.result.params), log=True, ends=ends),
         Axis("Skeleton F1", ends=(0.0, 1.05)),
         height=HEIGHT,
-        here=(here, scores.skeleton_f1, "You are here"),
+        here=(here, f1, "You are here"),
     )
     # The star has its words below it, where the curve, which rises, leaves room.
-    high = "top" if scores.skeleton_f1 < 0.3 else "bottom"
-    at = f"{high} {'left' if here > 1 else 'right'}"
+    at = f"{'top' if f1 < 0.3 else 'bottom'} {'left' if here > 1 else 'right'}"
     star = drawn["data"][-1]
     star |= {"mode": "markers+text", "text": [star["name"]], "textposition": at}
     drawn["layout"]["showlegend"] = False
@@ -114,15 +113,13 @@ def _f1_chart(run: Shown, task: Task) -> None:
 
 def tests_chart(result: RunResult) -> None:
     """Draw bars of conditional independence tests per order."""
-    st.markdown("**CI tests by order**")
-    counts = result.ci_tests_by_order
+    title, counts = "CI tests by order", result.ci_tests_by_order
     if not counts:
-        st.caption("The run ended before its first test.")
+        titled(title, "The run ended before its first test.")
         return
-    words = [f"{c:,}" for c in counts]
-    orders = range(len(counts))
+    words, orders = [f"{c:,}" for c in counts], range(len(counts))
     drawn = bars(orders, counts, x_title="Order", y_title="Tests", words=words, height=HEIGHT)
-    figure(drawn, key="run-tests", alt="Conditional independence tests at each order")
+    titled(title, drawn, key="run-tests", alt="Conditional independence tests at each order")
 
 
 def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
@@ -138,58 +135,42 @@ def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str
 def budget_chart(result: RunResult) -> None:
     """Draw bars of the charge for each order: the share of the cap, or the Proven ε."""
     spent, word = charged(result)
+    found, title = result.diagnostics.plan(), f"Budget by {word}"
     limit, unit = result.ledger.limit, UNITS[result.ledger.method]
-    capped = math.isfinite(limit)
-    st.markdown(f"**Budget by {word}**")
-    found = result.diagnostics.plan()
     if found is not None and found.planned:
-        _plan_chart(found, result)
-        return
-    if not spent or not all(map(math.isfinite, spent.values())):
-        st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
-        return
-    values = [v / limit * 100 if capped else v for v in spent.values()]
-    drawn = bars(
-        list(spent),
-        values,
-        x_title=word.capitalize(),
-        y_title=f"Share of {unit} (%)" if capped else PROVEN,
-        words=[f"{v:.0f} %" if capped else number(v) for v in values],
-        height=HEIGHT,
-        top=min(118.0, max(values) * 1.3) if capped else None,
-    )
-    figure(drawn, key="run-budget", alt=f"Budget charged at each {word}")
+        _plan_chart(found, title, CLAIMED if result.claimed else f"Budget ({found.unit})")
+    elif not spent or not all(map(math.isfinite, spent.values())):
+        titled(title, f"Nothing to show: no finite budget was charged to any {word}.")
+    else:
+        capped = math.isfinite(limit)
+        values = [v / limit * 100 if capped else v for v in spent.values()]
+        drawn = bars(
+            list(spent),
+            values,
+            x_title=word.capitalize(),
+            y_title=f"Share of {unit} (%)" if capped else PROVEN,
+            words=[f"{v:.0f} %" if capped else number(v) for v in values],
+            height=HEIGHT,
+            top=min(118.0, max(values) * 1.3) if capped else None,
+        )
+        titled(title, drawn, key="run-budget", alt=f"Budget charged at each {word}")
 
 
-def plan_table(found: Allocation) -> pd.DataFrame:
-    """Return CURATE's budget per order: planned at the start and at its turn, and charged."""
+def _plan_chart(found: Allocation, title: str, y_title: str) -> None:
+    """Draw CURATE's budget per order: planned at the start and at its turn, and charged."""
     views = {
         "Planned at the start": found.at_the_start(),
         "Planned at its turn": found.at_its_turn(),
         "Charged": found.paid(),
     }
-    orders = sorted(set().union(*views.values()))
-    budgets = {
-        view: [float(rows[k].cost) if k in rows else 0.0 for k in orders]
-        for view, rows in views.items()
-    }
-    return pd.DataFrame({"Order": orders, **budgets})
-
-
-def _plan_chart(found: Allocation, result: RunResult) -> None:
-    table = plan_table(found)
-    costs = table.iloc[:, 1:].max(axis=1)
-    table = table[costs > SEEN * costs.max()]
-    looks = zip(table.columns[1:], palette().bars, ("/", "", ""), strict=True)
-    drawn = grouped(
-        table["Order"].tolist(),
-        [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],
-        x_title="Order",
-        y_title=CLAIMED if result.claimed else f"Budget ({found.unit})",
-        height=HEIGHT,
-    )
-    figure(drawn, key="run-budget", alt="Budget planned and charged at each order")
-    if table["Order"].tolist() == [0]:
+    costs = {name: {k: float(b.cost) for k, b in rows.items()} for name, rows in views.items()}
+    table = pd.DataFrame(costs).fillna(0.0).sort_index()
+    table = table[table.max(axis=1) > SEEN * table.to_numpy().max()]
+    looks = zip(costs, palette().bars, ("/", "", ""), strict=True)
+    groups = [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks]
+    drawn = grouped(list(table.index), groups, x_title="Order", y_title=y_title, height=HEIGHT)
+    titled(title, drawn, key="run-budget", alt="Budget planned and charged at each order")
+    if list(table.index) == [0]:
         st.caption("The plan gives order 0 all budget, so no conditional CI test ran.")
 
 
@@ -202,15 +183,13 @@ def more(run: Shown) -> None:
     chosen = chosen if chosen in run.data.names else None
     st.session_state["run-node"] = chosen
     _watch_node(chosen or "")
-    box = st.expander(
-        "More: scores, reasons, edges, ledger, files", key="run-more", on_change="rerun"
-    )
-    if not box.open:
-        return
-    from pages.run.more import tabs  # the first view does not wait for it
+    title = "More: scores, reasons, edges, ledger, files"
+    box = st.expander(title, key="run-more", on_change="rerun")
+    if box.open:
+        from pages.run.more import tabs  # the first view does not wait for it
 
-    with box:
-        tabs(run)
+        with box:
+            tabs(run)
 
 
 # Graphs live in frames: a click travels to the page here, and the chosen node to every frame.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -385,6 +385,14 @@ def show_problem(task: Task, stopped: str = "") -> None:
     if problem := (task.stopping and stopped) or task.problem:
         say, mark = (st.warning, "stop_circle") if task.stopping else (st.error, "error")
         say(plain(problem), icon=f":material/{mark}:")
+
+
+@contextmanager
+def faded(key: str, *, old: bool) -> Iterator[None]:
+    """Draw an answer, grey if it belongs to another form."""
+    st.html(f"<style>.st-key-{key}{{opacity:{0.4 if old else 1}}}</style>")
+    with st.container(key=key):
+        yield
 
 
 def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str = "") -> None:

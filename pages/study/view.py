@@ -20,7 +20,7 @@ from pages.draw import PLAIN, charts, show, style_of
 from pages.draw.charts import Axis, Curve, banded, curves
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.task import Task
+from pages.shell.task import Task, faded
 from pages.worker import CURVE_RUNS
 
 BANDS = 3  # curves with a band at once: more would cover each other
@@ -174,6 +174,5 @@ def of_form(key: str, says: str, *, old: bool) -> Iterator[None]:
     """Draw an answer; grey if it belongs to another form, which ``says`` names."""
     if old:
         st.warning(text.plain(says), icon=":material/update:")
-    st.html(f"<style>.st-key-{key}{{opacity:{0.4 if old else 1}}}</style>")
-    with st.container(key=key):
+    with faded(key, old=old):
         yield
