@@ -15,7 +15,6 @@ from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.graphs.links import FOUND, MARKS, LinkClass
-from engine.graphs.paths import Path
 from engine.graphs.view import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.params import Parameters, param
@@ -39,6 +38,7 @@ from pages.draw.links import (
     people_picture,
     titles_of,
     weighted,
+    widths,
 )
 from pages.draw.price import Step, reference_lines, steps_of
 from pages.forms import count_for, counted
@@ -92,9 +92,9 @@ def asked_of(heading: Heading, data: Dataset) -> tuple[str, str] | None:
     return heading.asked(titles_of(data)) or default
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Brief:
-    """Words, numbers and pictures, in the order in which they are read.
+    """Words, numbers and pictures.
 
     ``answer`` is empty without a question; then ``headline``, which counts the edges, is read
     first. ``effect`` is the size of the effect if tables were released. ``sure`` and ``took`` say
@@ -108,14 +108,14 @@ class Brief:
 
     heading: Heading
     title: str
-    answer: str
-    effect: str
+    answer: str = ""
+    effect: str = ""
     headline: str
     sure: str
     took: str
     promise: Promise
     graph: Picture
-    part: Picture | None
+    part: Picture | None = None
     legend: Sequence[Entry]
     note: str
     same: str
@@ -143,43 +143,46 @@ class Brief:
 def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) -> Brief:
     """Return the report of a run in the theme's colours, with the results of its repetitions so
     far."""
-    data, result = run.data, run.result
+    data, result, known = run.data, run.result, _known(run.data)
     made, of = ([], 0) if repeats is None else (repeats.made, repeats.of)
     shown = stable(links(data, result), result, made)
-    summary = result.summary(scored=_known(data))
-    promise = summary.promise
-    asked, steps = asked_of(heading, data), _steps(run, repeats)
-    path = words.answered(result, *asked) if asked else None
-    effect = _effect(run, asked) if asked else None
-    notes = _effect_notes(effect, data, *asked) if effect and asked else []
-    share = words.repeated(path, result, *asked, made, of) if path and asked else ""
-    curve = _curve(result, repeats, theme)
-    return Brief(
+    summary, steps = result.summary(scored=known), _steps(run, repeats)
+    promise, curve = summary.promise, _curve(result, repeats, theme)
+    lit, alt = promise.attacker_success, _people(promise)
+    brief = Brief(
         heading=heading,
         # the name of a user's file is private
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
-        answer=_answer(run, path, asked, share) if path and asked else "",
-        effect=effect.sentence if effect else "",
         headline=summary.headline,
         sure=words.sure(result, made, of),
         took=words.took(result, steps),
         promise=promise,
         graph=_graph(data, result, shown, theme),
-        part=_part(path, asked, data, result, shown, theme) if path and asked else None,
-        legend=entries(result, waiting=few_untested(result)) if _known(data) else (),
-        note=" ".join(filter(None, (_thickness(result, made), _untold(data, result)))),
-        same=f"{share} give this answer" if share else words.usually(made) if made else "",
+        legend=entries(result, waiting=few_untested(result)) if known else (),
+        note=_note(data, result, made),
+        same=words.usually(made) if made else "",
         steps=steps,
         lost=words.noise_took(steps) if len(steps) > 2 else "",
-        people=people_picture(
-            promise.attacker_success, promise.level, alt=_people(promise), theme=theme
-        ),
+        people=people_picture(lit, promise.level, alt=alt, theme=theme),
         curve=curve,
         curve_title=words.curve_title(repeats.points) if repeats and curve else "",
         curve_note=_curve_note(repeats),
         limits=words.limits(data, result, counted(count_for(run))),
-        details=[*notes, *words.details(data, result)],
+        details=words.details(data, result),
         made=_made(run),
+    )
+    if (asked := asked_of(heading, data)) is None:
+        return brief
+    path, effect = words.answered(result, *asked), _effect(run, asked)
+    share = words.repeated(path, result, *asked, made, of)
+    said = words.answer(path, asked, titles_of(data), share), words.true_answer(data, *asked)
+    return replace(
+        brief,
+        answer=" ".join(filter(None, said)),
+        effect=effect.sentence if effect else "",
+        part=_part([*asked, *(result.names[k] for k in path.columns)], run, shown, theme),
+        same=f"{share} give this answer" if share else brief.same,
+        details=[*(_effect_notes(effect, data, *asked) if effect else []), *brief.details],
     )
 
 
@@ -195,15 +198,7 @@ def _known(data: Dataset) -> bool:
     return data.public and data.truth is not None
 
 
-# The answer -------------------------------------------------------------------------------
-
-
-def _answer(run: Shown, path: Path, asked: tuple[str, str], share: str) -> str:
-    """Return the answer of the graph, its number of repetitions, and the true graph's answer."""
-    titles = titles_of(run.data)
-    ends = titles[asked[0]], titles[asked[1]]
-    said = words.answer(path, ends, [titles[name] for name in run.result.names], share)
-    return " ".join(filter(None, (said, words.true_answer(run.data, *asked))))
+# The effect -------------------------------------------------------------------------------
 
 
 def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
@@ -212,19 +207,17 @@ def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
     It is in the outcome's unit, where its levels have public numbers; a release's own question has
     its levels.
     """
-    if getattr(run.result.diagnostics, "released", None) is None:
+    if run.result.diagnostics.effects() is None:
         return None
-    schema, options = run.data.schema, dict[str, Any]()
-    made_for = (q for q in schema.questions if (q.cause, q.outcome) == asked) if schema else ()
-    question, titles = next(iter(made_for), None), titles_of(run.data)
+    schema, titles, options = run.data.schema, titles_of(run.data), dict[str, Any]()
     with suppress(InputError):
-        options["values"] = schema.numbers(asked[1]) if schema else None
-    if not set(options.get("values") or ()) - {0.0, 1.0}:
-        options.clear()
-    if question is not None:
-        options = question.options
-        if question.adjust is not None:
-            options["adjustment"] = tuple(titles[name] for name in question.adjust)
+        numbers = (schema.numbers(asked[1]) if schema else None) or ()
+        options = {"values": numbers} if {*numbers} - {0.0, 1.0} else {}
+    for question in schema.questions[::-1] if schema else ():
+        if (question.cause, question.outcome) == asked:
+            options = question.options
+            if question.adjust is not None:
+                options["adjustment"] = tuple(titles[name] for name in question.adjust)
     names = tuple(titles[name] for name in run.result.names)
     return _found(run.result, names, titles[asked[0]], titles[asked[1]], tuple(options.items()))
 
@@ -276,61 +269,44 @@ def stable(drawn: Sequence[Link], result: RunResult, made: Sequence[Repetition])
     """
     if not made:
         return weighted(drawn, result)
-    have = np.sum([r.drawn | r.drawn.T for r in made], axis=0)
-    at = {name: k for k, name in enumerate(result.names)}
-    return [
-        link
-        if link.kind in (LinkClass.MISSED, LinkClass.UNTESTED)
-        else _thick(link, int(have[at[link.a], at[link.b]]), len(made))
-        for link in drawn
-    ]
+    have, of = np.sum([r.drawn | r.drawn.T for r in made], axis=0), len(made)
+    at, found = {name: k for k, name in enumerate(result.names)}, []
+    for link in drawn:
+        if link.kind not in (LinkClass.MISSED, LinkClass.UNTESTED):
+            with_it = int(have[at[link.a], at[link.b]])
+            width = round(_THIN + (_THICK - _THIN) * with_it / of, 2)
+            link = replace(link, width=width, note=f"In {with_it} of {of} repetitions")
+        found.append(link)
+    return found
 
 
-def _thick(link: Link, have: int, of: int) -> Link:
-    width = round(_THIN + (_THICK - _THIN) * have / of, 2)
-    return replace(link, width=width, note=f"In {have} of {of} repetitions")
+def _note(data: Dataset, result: RunResult, made: Sequence[Repetition]) -> str:
+    """Say in words how thick lines are, and the facts without a line: untested pairs,
+    low-confidence directions."""
+    lines, waiting, own = len(result.low_confidence), len(result.untested), not _known(data)
+    thick = f"The thicker a line, the more of {len(made)} repetitions have it."
+    weak = (
+        f"{text.count(lines, 'arrow')} with a direction confidence below {percent(SHOWN)} "
+        f"{'is drawn as a line' if lines == 1 else 'are drawn as lines'}."
+    )
+    notes = {
+        thick if made else widths(result)[0]: True,
+        "An arrow or a line is a link that was found.": own,
+        f"Grey dots: {MARKS[LinkClass.UNTESTED].counted(waiting)}.": own and waiting,
+        weak: lines,
+    }
+    return " ".join(said for said, wanted in notes.items() if said and wanted)
 
 
-def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
-    if made:
-        return f"The thicker a line, the more of {len(made)} repetitions have it."
-    if all(k.width is None for k in weighted(found_links(result), result)):
-        return ""
-    if result.diagnostics.descent() is not None:
-        return "The thicker a line, the larger its weight in the linear model."
-    return "The thicker a line, the higher its edge confidence."
-
-
-def _untold(data: Dataset, result: RunResult) -> str:
-    """Say in words the facts without a line: untested pairs, low-confidence directions."""
-    lines, waiting = len(result.low_confidence), len(result.untested)
-    said = "" if _known(data) else "An arrow or a line is a link that was found. "
-    if waiting and not _known(data):
-        said += f"Grey dots: {MARKS[LinkClass.UNTESTED].counted(waiting)}. "
-    if lines:
-        what = "is drawn as a line" if lines == 1 else "are drawn as lines"
-        said += (
-            f"{text.count(lines, 'arrow')} with a direction confidence below {percent(SHOWN)} "
-            f"{what}."
-        )
-    return said.strip()
-
-
-def _part(
-    path: Path,
-    asked: tuple[str, str],
-    data: Dataset,
-    result: RunResult,
-    shown: Sequence[Link],
-    theme: str,
-) -> Picture | None:
-    """Return the columns that the answer is about, and some that are linked with them."""
-    if data.d <= _LARGE:
+def _part(ends: Sequence[str], run: Shown, shown: Sequence[Link], theme: str) -> Picture | None:
+    """Return the columns that the answer is about, and some that are linked with them; None if a
+    slide holds all columns."""
+    if run.data.d <= _LARGE:
         return None
-    part = list(dict.fromkeys([*asked, *(result.names[k] for k in path.columns)]))
-    near = [k for k in shown if k.kind is not LinkClass.UNTESTED and {k.a, k.b} & set(part)]
-    part = list(dict.fromkeys([*part, *(name for k in near for name in (k.a, k.b))]))[:_MOST]
-    return _graph(data, result, [k for k in shown if {k.a, k.b} <= set(part)], theme, part)
+    near = [k for k in shown if k.kind is not LinkClass.UNTESTED and {k.a, k.b} & {*ends}]
+    part = list(dict.fromkeys([*ends, *(name for k in near for name in (k.a, k.b))]))[:_MOST]
+    inside = [k for k in shown if {k.a, k.b} <= {*part}]
+    return _graph(run.data, run.result, inside, theme, part)
 
 
 def _graph(
@@ -338,12 +314,11 @@ def _graph(
     result: RunResult,
     shown: Sequence[Link],
     theme: str,
-    part: Sequence[str] | None = None,
+    part: Sequence[str] = (),
 ) -> Picture:
     """Return the graph, or a part of its columns, with the plain names of bundled networks."""
-    graph = graph_view(data, shown, result, part or ())
     alt = describe("Learned graph", part or data.names, shown)
-    return graph_picture(graph, alt=alt, theme=theme)
+    return graph_picture(graph_view(data, shown, result, part), alt=alt, theme=theme)
 
 
 # Price and curve ----------------------------------------------------------------------------
@@ -363,10 +338,10 @@ def _curve_note(repeats: Repeats | None) -> str:
     """Return a note on how the curve was drawn, or on its finished part."""
     if repeats is None:
         return ""
-    points, task = repeats.points, repeats.task
+    points = repeats.points
     if repeats.running:
         return f"The curve over ε is not complete: {len(points)} of {work.POINTS} points are drawn."
-    if not task.complete:
+    if not repeats.task.complete:
         return "The curve over ε was stopped before its end."
     return f"Lines: the median of {points[0].of} repetitions at each ε. Bands: the middle 90 %."
 
@@ -375,29 +350,17 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     """Draw found links and false positives over epsilon once all points are there."""
     if repeats is None or repeats.running or len(repeats.points) < 3 or result.counts is None:
         return None
-    points, one = repeats.points, result.counts
-    x = tuple(p.epsilon for p in points)
-    found, wrong = FOUND, MARKS[LinkClass.FALSE_POSITIVE]
-    ink = PALETTES[theme].font
-    lines = [
-        Series(
-            mark.word,
-            x,
-            tuple(middle for _, middle, _ in values),
-            colour=mark.dark if theme == "dark" else mark.light,
-            dash=(0, mark.dash) if mark.dash else "-",
-            low=tuple(low for low, _, _ in values),
-            high=tuple(high for _, _, high in values),
-        )
-        for mark, values in (
-            (found, [p.found for p in points]),
-            (wrong, [p.false_positives for p in points]),
-        )
-    ]
-    lines += [
-        Series(name, (x[0], x[-1]), (height, height), style=k + 2, colour=ink)
-        for k, (height, name) in enumerate(levels(one.true, repeats.steps))
-    ]
+    points, one, ink = repeats.points, result.counts, PALETTES[theme].font
+    x, lines = tuple(p.epsilon for p in points), []
+    for mark, values in (
+        (FOUND, [p.found for p in points]),
+        (MARKS[LinkClass.FALSE_POSITIVE], [p.false_positives for p in points]),
+    ):
+        low, middle, high = zip(*values, strict=True)
+        dash, colour = (0, mark.dash) if mark.dash else "-", mark.ink(theme)
+        lines.append(Series(mark.word, x, middle, colour=colour, dash=dash, low=low, high=high))
+    for k, (height, name) in enumerate(levels(one.true, repeats.steps), 2):
+        lines.append(Series(name, (x[0], x[-1]), (height, height), style=k, colour=ink))
     here = (float(result.params.as_dict()["epsilon"]),)
     lines.append(Series("This result", here, (one.found,), colour=ink, marks=True))
     name = epsilon_name(algorithm(result.algorithm).epsilon_unit, result.params)

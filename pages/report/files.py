@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,6 @@ from engine.percent import percent
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.words.run import NOTHING
 from pages.draw import PALETTES, typeset
-from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
 from pages.report.brief import Brief, Heading, brief_of
@@ -24,7 +24,7 @@ from pages.report.bundle import bundle
 from pages.report.repeats import Repeats
 from pages.report.view import STYLE, body
 from pages.shell import words as text
-from pages.shell.export import download
+from pages.shell.export import downloads
 from pages.shell.runs import Shown
 from pages.shell.words import safe
 
@@ -56,63 +56,34 @@ def page(run: Shown, brief: Brief) -> str:
     )
 
 
-def sheet(brief: Brief) -> bytes:
-    """Return the report as PDF, on one page."""
-    return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "page"))
-
-
-def slides(brief: Brief) -> bytes:
-    """Return 16:9 slides as PDF with one message each; the last has the field's terms."""
-    return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "slides"))
-
-
-def _content(brief: Brief, kind: str) -> dict[str, Any]:
-    """Return words and pictures in JSON types for the template ``kind``, "page" or "slides"."""
-    heading = brief.heading
-    return {
+def pdf(brief: Brief, kind: str) -> bytes:
+    """Return the report as PDF: one "page", or 16:9 "slides" with one message each, of which the
+    last has the field's terms."""
+    heading, promise = brief.heading, brief.promise
+    nobody = promise.level == NOTHING
+    extra = {
         "kind": kind,
         "title": heading.question or brief.title,
-        "question": heading.question,
-        "author": heading.author,
         "signed": heading.signed,
-        "answer": brief.answer,
         "first": brief.first,
-        "further": list(brief.further),
-        "headline": brief.headline,
-        "same": brief.same,
-        "sure": brief.sure,
-        "graph": _drawn(brief.graph),
-        "part": _drawn(brief.part) if brief.part else None,
+        "further": brief.further,
         "legend": [
-            {"svg": stroke(e.kind, "light"), "alt": ""} | {"words": f"{e.name} {e.number}{e.more}"}
+            {"svg": stroke(e.kind, "light"), "alt": "", "words": f"{e.name} {e.number}{e.more}"}
             for e in brief.legend
         ],
-        "note": brief.note,
         "price": [
             {"links": step.found, "wrong": step.false_positives, "words": said(step)}
             for step in brief.steps
         ],
         "lost": brief.lost or brief.took,
         "wrong": MARKS[LinkClass.FALSE_POSITIVE].ink("light"),
-        "promise": brief.promise.sentence,
         "guesses": "No guarantee: an attacker may be right 100 of 100 times"
-        if brief.promise.level == NOTHING
-        else f"Attacker right: at most {brief.promise.attacker_success} of 100",
-        "terms": brief.promise.terms,
-        "nobody": brief.promise.level == NOTHING,
+        if nobody
+        else f"Attacker right: at most {promise.attacker_success} of 100",
+        "nobody": nobody,
         "red": PALETTES["light"].prices[NOTHING],
-        "people": _drawn(brief.people),
-        "curve": _drawn(brief.curve) if brief.curve else None,
-        "curve_title": brief.curve_title,
-        "curve_note": brief.curve_note,
-        "limits": list(brief.limits),
-        "details": list(brief.details),
-        "made": brief.made,
     }
-
-
-def _drawn(picture: Picture) -> dict[str, str]:
-    return {"svg": picture.svg, "alt": picture.alt}
+    return typeset.pdf(_TEMPLATE.read_text("utf-8"), asdict(brief) | extra)
 
 
 def _scene(run: Shown) -> Offline | None:
@@ -132,13 +103,12 @@ def archive(run: Shown, brief: Brief) -> bytes:
     """Return the ZIP of the run with the report in every form, and its pictures."""
     files: dict[str, str | bytes] = {
         "report.html": page(run, brief),
-        "report.pdf": sheet(brief),
-        "slides.pdf": slides(brief),
-        "graph.svg": brief.graph.svg,
-        "graph.png": brief.graph.png,
+        "report.pdf": pdf(brief, "page"),
+        "slides.pdf": pdf(brief, "slides"),
     }
-    if brief.curve is not None:
-        files |= {"curve.svg": brief.curve.svg, "curve.png": brief.curve.png}
+    for name, picture in (("graph", brief.graph), ("curve", brief.curve)):
+        if picture is not None:
+            files |= {f"{name}.svg": picture.svg, f"{name}.png": picture.png}
     return bundle(run.request, run.data, run.result, files)
 
 
@@ -147,45 +117,38 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading, *, packed:
 
     ``packed`` offers the ZIP of a run; a release already has a file with its ledger.
     """
-    stem = text.file_stem(run.data) if run.data.public else "own_data"
-    name = f"{stem}_{run.result.algorithm}"
+    result, public = run.result, run.data.public
+    name = f"{text.file_stem(run.data) if public else 'own_data'}_{result.algorithm}"
     brief = partial(brief_of, run, repeats, heading, "light")
-    st.markdown("**Download**")
-    with st.container(horizontal=True):
-        download("One page (PDF)", lambda: sheet(brief()), f"{name}.pdf", key="report-pdf")
-        slides_name = f"{name}_slides.pdf"
-        download("Slides (PDF)", lambda: slides(brief()), slides_name, key="report-slides")
-        html = f"{name}_report.html"
-        download("Report (HTML)", lambda: page(run, brief()), html, key="report-html")
-        if packed and run.result.status != "cancelled":
-            all_ = f"{name}.zip"
-            download("Everything (ZIP)", lambda: archive(run, brief()), all_, key="report-zip")
-        download("Graph (SVG)", lambda: brief().graph.svg, f"{name}.svg", key="report-svg")
-        download("Graph (PNG)", lambda: brief().graph.png, f"{name}.png", key="report-png")
-        if repeats is not None and len(repeats.points) >= 3:
-            curve = f"{name}_curve"
-            download("Curve (SVG)", lambda: _curve(brief()).svg, f"{curve}.svg", key="curve-svg")
-            download("Curve (PNG)", lambda: _curve(brief()).png, f"{curve}.png", key="curve-png")
+    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+        "One page (PDF)": (".pdf", lambda: pdf(brief(), "page")),
+        "Slides (PDF)": ("_slides.pdf", lambda: pdf(brief(), "slides")),
+        "Report (HTML)": ("_report.html", lambda: page(run, brief())),
+    }
+    if packed and result.status != "cancelled":
+        files["Everything (ZIP)"] = (".zip", lambda: archive(run, brief()))
+    for one in ("graph", *(["curve"] if repeats is not None and len(repeats.points) >= 3 else [])):
+        for form in ("svg", "png"):
+            made = partial(_picture, brief, one, form)
+            files[f"{one.capitalize()} ({form.upper()})"] = (f"_{one}.{form}", made)
     private = "; never your data, nor the seed."
-    more = " and a script that repeats the run exactly." if run.data.public else private
+    more = " and a script that repeats the run exactly." if public else private
     held = f" The ZIP holds settings, versions, edges, ledger{more}" if packed else ""
+    st.markdown("**Download**")
+    downloads(name, files)
     st.caption(f"All of them open without the internet.{held}")
     st.markdown("**Go on in another tool**")
-    if run.result.low_confidence:
+    if result.low_confidence:
         st.caption(
             f"An arrow with a confidence below {percent(SHOWN)} is a plain line here too, as in "
             f"the picture."
         )
-    with st.container(horizontal=True):
-        for key, form in FORMATS.items():
-            download(
-                form.title,
-                lambda form=form: form.write(run.result.names, run.result.displayed_cpdag),  # type: ignore[misc]
-                f"{name}.{form.extension}",
-                key=f"report-{key}",
-            )
+    graph = result.names, result.displayed_cpdag
+    forms = {f.title: (f".{f.extension}", partial(f.write, *graph)) for f in FORMATS.values()}
+    downloads(name, forms)
 
 
-def _curve(brief: Brief) -> Picture:
-    assert brief.curve is not None
-    return brief.curve
+def _picture(brief: Callable[[], Brief], name: str, form: str) -> str | bytes:
+    """Return the "graph" or "curve" of a report that is made now, as "svg" or "png"."""
+    drawn: str | bytes = getattr(getattr(brief(), name), form)
+    return drawn

@@ -12,7 +12,6 @@ from pages.shell.runs import Shown
 from pages.shell.task import Task, shared
 
 PATIENCE = 1.0  # seconds before a page shows the finished part
-__all__ = ["PATIENCE", "Repeats", "repeats_of"]
 
 
 @dataclass(frozen=True)

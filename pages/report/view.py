@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from pages.draw import price, promise_html
@@ -9,7 +11,7 @@ from pages.draw.links import Picture, legend_of
 from pages.report import work
 from pages.report.brief import Brief
 from pages.report.repeats import Repeats
-from pages.shell import words as text
+from pages.shell.task import show_problem
 from pages.shell.words import safe
 
 STYLE = (
@@ -45,59 +47,43 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
     """Return the report as HTML; every name in it is escaped. ``inline`` keeps SVG as elements."""
 
     def figure(picture: Picture, caption: str = "") -> str:
-        shown = picture.svg if inline else picture.image
         below = f"<figcaption>{caption}</figcaption>" if caption else ""
-        return f"<figure>{shown}{below}</figure>"
+        return f"<figure>{picture.svg if inline else picture.image}{below}</figure>"
 
-    limits = "".join(f"<li>{safe(line)}</li>" for line in brief.limits)
-    details = "".join(f"<p>{safe(line)}</p>" for line in brief.details)
-    end = f"<div><h3>What this does not show</h3><ul>{limits}</ul>{details}</div>"
-    note = f"<p>{safe(brief.curve_note)}</p>" if brief.curve_note else ""
-    curve = note
+    top = _each('<p class="question">{}</p>', [brief.heading.question])
+    top += _each('<p class="signed">{}</p>', [brief.heading.signed])
+    top += f"<h2>{safe(brief.first)}</h2>" + _each('<p class="range">{}</p>', brief.further)
+    legend = _each("<p>{}</p>", [brief.headline] if brief.answer else [])
+    legend += (legend_of(brief.legend, theme) if brief.legend else "") + safe(brief.note)
+    steps, curve = "", _each("<p>{}</p>", [brief.curve_note])
+    if brief.steps:
+        steps = f"<h3>{price.TITLE}</h3>{price.price_html(brief.steps, theme)}"
     if brief.curve:
-        curve = figure(brief.curve, f"{safe(brief.curve_title)}. {safe(brief.curve_note)}")
+        curve = figure(brief.curve, safe(f"{brief.curve_title}. {brief.curve_note}"))
+    limits, details = _each("<li>{}</li>", brief.limits), _each("<p>{}</p>", brief.details)
     return (
-        f'<div class="report">{_top(brief)}'
-        f'<div class="row graph">{figure(brief.graph, _legend(brief, theme))}'
-        f"<div>{_steps(brief, theme)}"
-        f'<div class="promise">{figure(brief.people)}<p>{promise_html(brief.promise, theme)}</p>'
-        f'</div></div></div><div class="row">{curve}{end}</div></div>'
+        f'<div class="report">{top}<div class="row graph">{figure(brief.graph, legend)}'
+        f'<div>{steps}<div class="promise">{figure(brief.people)}'
+        f'<p>{promise_html(brief.promise, theme)}</p></div></div></div><div class="row">{curve}'
+        f"<div><h3>What this does not show</h3><ul>{limits}</ul>{details}</div></div></div>"
     )
 
 
-def _top(brief: Brief) -> str:
-    """Return the question, and the four sentences in their order."""
-    lines = (("question", brief.heading.question), ("signed", brief.heading.signed))
-    above = "".join(f'<p class="{name}">{safe(said)}</p>' for name, said in lines if said)
-    below = "".join(f'<p class="range">{safe(said)}</p>' for said in brief.further)
-    return f"{above}<h2>{safe(brief.first)}</h2>{below}"
-
-
-def _legend(brief: Brief, theme: str) -> str:
-    """Return the counts, each class of links with a piece of its line, and notes on other marks."""
-    counts = f"<p>{safe(brief.headline)}</p>" if brief.answer else ""
-    return f"{counts}{legend_of(brief.legend, theme) if brief.legend else ''}{safe(brief.note)}"
-
-
-def _steps(brief: Brief, theme: str) -> str:
-    """Return the steps from all links to those of the run, as bars."""
-    if not brief.steps:
-        return ""
-    return f"<h3>{price.TITLE}</h3>{price.price_html(brief.steps, theme)}"
+def _each(form: str, lines: Iterable[str]) -> str:
+    """Return each line that is not empty in a form of HTML such as "<p>{}</p>"."""
+    return "".join(form.format(safe(line)) for line in lines if line)
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:
     """Draw the report on the page, below a bar while its repetitions go on."""
     st.html(f"<style>{STYLE}</style>")
     if repeats is not None and repeats.running:
-        done, points = len(repeats.made), len(repeats.points)
-        counting = done < repeats.of
-        st.progress(
-            done / repeats.of if counting else min(1.0, points / work.POINTS),
-            f"{done} of {repeats.of} repetitions"
-            if counting
-            else f"Curve over ε: {points} of {work.POINTS} points",
-        )
-    elif repeats is not None and repeats.task.problem:
-        st.warning(text.plain(repeats.task.problem))
+        done, of, points = len(repeats.made), repeats.of, len(repeats.points)
+        if done < of:
+            st.progress(done / of, f"{done} of {of} repetitions")
+        else:
+            said = f"Curve over ε: {points} of {work.POINTS} points"
+            st.progress(min(1.0, points / work.POINTS), said)
+    elif repeats is not None:
+        show_problem(repeats.task)
     st.html(body(brief, theme, inline=False))

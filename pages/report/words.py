@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
@@ -34,29 +34,28 @@ def answered(result: RunResult, cause: str, outcome: str) -> Path:
     return path_between(result.displayed_cpdag, result.untested, x, y)
 
 
-def answer(path: Path, ends: tuple[str, str], titles: Sequence[str], share: str = "") -> str:
-    """Say whether the first of ``ends`` acts on the second, and along which path.
+def answer(path: Path, asked: tuple[str, str], titles: Mapping[str, str], share: str = "") -> str:
+    """Say whether the first of the ``asked`` columns acts on the second, and along which path.
 
     Args:
         path: The graph's answer.
-        ends: The two columns' plain names.
-        titles: All columns' plain names, in the order of the graph.
+        asked: The two columns.
+        titles: All columns' plain names by column, in the order of the graph.
         share: How many repetitions give the same (:func:`repeated`), if any.
     """
-    share = f", in {share}" if share else ""
-    way = [titles[k] for k in path.columns]
-    between = " and ".join(way[1:-1])
+    share, every = f", in {share}" if share else "", list(titles.values())
+    way = [every[k] for k in path.columns]
     if path.verdict == Verdict.NO:
-        return f"{ends[0]}, {ends[1]}: no, no path leads from the first to the second{share}."
-    if path.verdict == Verdict.YES:
-        how = f"through {between}" if between else "directly"
-        return f"{' → '.join(way)}: yes, {how}{share}."
-    if path.verdict == Verdict.REVERSED:
-        return f"{' → '.join(way)}: no, the path leads from {way[0]} to {way[-1]}{share}."
-    why = "an edge on this path has no direction"
-    if path.verdict == Verdict.UNTESTED:
-        why = "a pair on this path was not fully tested"
-    return f"{' – '.join(way)}: open, because {why}{share}."
+        first, second = (titles[name] for name in asked)
+        return f"{first}, {second}: no, no path leads from the first to the second{share}."
+    between = " and ".join(way[1:-1])
+    sign, said = {
+        Verdict.YES: ("→", f"yes, {f'through {between}' if between else 'directly'}"),
+        Verdict.REVERSED: ("→", f"no, the path leads from {way[0]} to {way[-1]}"),
+        Verdict.UNDIRECTED: ("–", "open, because an edge on this path has no direction"),
+        Verdict.UNTESTED: ("–", "open, because a pair on this path was not fully tested"),
+    }[path.verdict]
+    return f"{f' {sign} '.join(way)}: {said}{share}."
 
 
 def true_answer(data: Dataset, cause: str, outcome: str) -> str:
@@ -148,49 +147,39 @@ def details(data: Dataset, result: RunResult) -> list[str]:
             f"(skeleton F1 {m.skeleton_f1:.2f}, directed F1 {m.directed_f1:.2f}, SHD {m.shd})."
         )
     if result.ledger.cap is not None and not result.ledger.no_guarantee_reasons:
-        if result.proven.delta > 0:
-            failing = f"The guarantee has a slack of δ = {number(result.proven.delta)}."
-            said.append(together(failing))
+        slack = f"The guarantee has a slack of δ = {number(result.proven.delta)}."
+        said += [together(slack)] if result.proven.delta > 0 else []
         said.append(text.RESEARCH_TOOL)
     return said
 
 
-def _origin(data: Dataset) -> str:
-    """Name the source of public rows."""
-    what = (
-        "a simulated linear model" if data.name.startswith(f"{SEM}:") else "the published network"
-    )
-    return f"{what} “{text.dataset_title(data)}”"
-
-
 def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) -> list[str]:
     """List the limits of the page; ``nothing``: false positives under independence."""
-    said = []
+    said = (
+        "Real data: the number of links that are real is unknown. No score is shown, because "
+        "scores would not be private. The run was not repeated, because each repetition would "
+        "be charged to the budget."
+    )
     if data.public:
-        said.append(
-            f"Simulated data: {data.n:,} rows drawn from {_origin(data)}, whose links are known. "
-            f"On real data the links are unknown, and results may be better or worse."
+        simulated = data.name.startswith(f"{SEM}:")
+        origin = "a simulated linear model" if simulated else "the published network"
+        said = (
+            f"Simulated data: {data.n:,} rows drawn from {origin} “{text.dataset_title(data)}”, "
+            f"whose links are known. On real data the links are unknown, and results may be "
+            f"better or worse."
         )
-    else:
-        said.append(
-            "Real data: the number of links that are real is unknown. No score is shown, because "
-            "scores would not be private. The run was not repeated, because each repetition would "
-            "be charged to the budget."
-        )
-    if nothing is not None:
-        said.append(nothing.sentence)
+    untested = ""
     if result.untested:
         why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
         pairs = text.count(len(result.untested), "pair")
-        said.append(
+        untested = (
             f"{why} with {pairs} not fully tested. Nothing is known about them, and grey dots "
             "show them."
         )
-    if directions := result.summary(scored=False).directions:
-        said.append(directions)
-    said.append(
+    causal = (
         "A link means that two columns go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
         "way. Arrows are less certain than links."
     )
-    return said
+    false, open_ = nothing.sentence if nothing else "", result.summary(scored=False).directions
+    return list(filter(None, (said, false, untested, open_, causal)))

@@ -136,9 +136,7 @@ def downloads(run: Shown) -> None:
         "Edges (CSV)": ("_edges.csv", lambda: csv(trace.edges_table(result))),
         "Ledger (CSV)": ("_ledger.csv", lambda: csv(ledger.ledger_table(result))),
     }
-    with st.container(horizontal=True):
-        for title, (end, make) in files.items():
-            export.download(title, make, f"{name}{end}", key=f"get-{title}")
+    export.downloads(name, files)
     with st.expander("Copy this run as Python or as a command"):
         st.code(run.request.to_python(), language="python")
         st.code(run.request.to_command(), language="bash", wrap_lines=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -24,3 +24,10 @@ def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"
     )
+
+
+def downloads(stem: str, files: Mapping[str, tuple[str, Callable[[], str | bytes]]]) -> None:
+    """Draw a row of such buttons: label -> the end of the file's name, and its content."""
+    with st.container(horizontal=True):
+        for title, (end, make) in files.items():
+            download(title, make, f"{stem}{end}", key=f"get-{title}")

@@ -184,7 +184,7 @@ def test_ten_questions_are_answered_by_the_paths_of_the_drawn_graph():
             assert titles[outcome] in made.effect or key == "priv_pc"
         texts = [text_of(view.body(made, "light", inline=False)), joined(html.unescape(
             re.sub(r"<[^>]+>", "", report_files.page(shown, made)))),
-            words_of(report_files.sheet(made)), words_of(report_files.slides(made))]  # fmt: skip
+            *(words_of(report_files.pdf(made, kind)) for kind in ("page", "slides"))]  # fmt: skip
         assert all(joined(line) in text for text in texts for line in (made.first, *made.further))
     assert len(verdicts) == 6
     for question in NO_PAIR:
@@ -274,7 +274,7 @@ def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them():
     lines = {"question": "Who? " * 32, "author": "A. " * 26, "date": "W" * 40}
     made = brief(shown_of("alarm", "priv_pc", 2000, epsilon=0.5), **lines)
     made = replace(made, limits=("What nobody knows. " * 20,) * 6)
-    for pdf, pages in ((report_files.sheet(made), 1), (report_files.slides(made), 5)):
+    for pdf, pages in ((report_files.pdf(made, "page"), 1), (report_files.pdf(made, "slides"), 5)):
         assert len(PdfReader(io.BytesIO(pdf)).pages) == pages
         assert joined("What nobody knows. " * 20) in words_of(pdf)
 
@@ -293,10 +293,10 @@ def test_own_data_get_no_score_no_repetition_and_no_seed():
     shown = own_run()
     assert repeats.repeats_of(shown) is None
     made = brief(shown, author="A. Person")
-    page, sheet = report_files.page(shown, made), report_files.sheet(made)
+    page, sheet = report_files.page(shown, made), report_files.pdf(made, "page")
     for no in ("known link", "invented", "of 12 repetitions", "<script", "<b>x</b>"):
         assert no not in page
-    told = [joined(page), words_of(sheet), words_of(report_files.slides(made))]
+    told = [joined(page), words_of(sheet), words_of(report_files.pdf(made, "slides"))]
     for hidden in ("58264917", shown.data.fingerprint, "mine <i>.csv", "mine &lt;i&gt;.csv", "F1"):
         assert not any(joined(hidden) in words for words in told), hidden
     assert "each repetition would be charged to the budget" in page
@@ -346,7 +346,7 @@ def test_why_a_pair_was_not_tested_to_the_end_is_told():
 def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness():
     made = brief(shown_of("sem:er:5:6:gaussian", "gram_notears", 3000, 1, epsilon=5.0))
     assert "drawn from a simulated linear model “SEM" in made.limits[0]
-    assert made.note == "The thicker a line, the larger its weight in the linear model."
+    assert made.note == "Line width shows the size of the edge's weight in the linear model."
 
 
 def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_curve():
