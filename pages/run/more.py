@@ -21,7 +21,7 @@ from pages.shell.own import costs_of
 from pages.shell.runs import Shown, steps_before
 from pages.shell.words import number, theme
 
-# Of each score: its name in a sentence, and its meaning.
+# Field of a score -> its name in a sentence, and its meaning.
 _SCORES = {
     "recall": ("recall", "Share of the true edges that were learned."),
     "precision": ("precision", "Share of the learned edges that are true."),
