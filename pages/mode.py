@@ -22,7 +22,7 @@ PUBLIC, TRUSTED = "DP_CAUSAL_EXPLORER_PUBLIC", "DP_CAUSAL_EXPLORER_TRUSTED"  # "
 TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # the start token of every request; "" asks for none
 OFF = (
     "This public demo accepts no files and has no budgets. To use your own table, start a server "
-    "on your machine: run make app in a copy of this project."
+    "on your machine: run `make app` in a copy of this project."
 )
 
 
@@ -52,7 +52,7 @@ def switched_off() -> bool:
     import streamlit as st
 
     if public():
-        st.info(OFF.replace("make app", "`make app`"), icon=":material/lock:")
+        st.info(OFF, icon=":material/lock:")
         return True
     return False
 

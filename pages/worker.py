@@ -172,8 +172,7 @@ class Undrawn(Dataset):
         """Return a dataset of ``load_dataset`` without its rows; raise InputError as
         ``load_dataset`` does."""
         two = knowing(load_dataset(name, n=2, seed=seed), known)  # its facts do not depend on n
-        notes = tuple(f"{n:,} {note.partition(' ')[2]}" for note in two.notes)
-        facts = {f.name: getattr(two, f.name) for f in fields(Dataset)} | {"notes": notes, "n": n}
+        facts = {f.name: getattr(two, f.name) for f in fields(Dataset)} | {"n": n}
         found = object.__new__(cls)
         found.__dict__.update(facts, recipe=(name, n, seed, known))
         for rows in ("codes", "values"):

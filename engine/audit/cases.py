@@ -126,12 +126,16 @@ class CaseResult:
         return f"{self.algorithm}/{self.kind}/{self.pair}"
 
     @property
+    def refuted(self) -> bool:
+        """True if the runs or the replays refute the claim."""
+        return self.measured.refuted or (self.replayed is not None and not self.replayed.passed)
+
+    @property
     def verdict(self) -> str:
         """The result in a few words."""
-        caught = self.measured.refuted or (self.replayed is not None and not self.replayed.passed)
         if self.kind == PUBLISHED:
-            return "claim refuted" if caught else "not refuted by these runs"
-        if caught:
+            return "claim refuted" if self.refuted else "not refuted by these runs"
+        if self.refuted:
             return "REFUTED"
         weak = self.power is not None and not self.power.twice
         return "not refuted, without power" if weak else "not refuted"

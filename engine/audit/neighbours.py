@@ -76,7 +76,7 @@ def strata(small: int = 40, large: int = 49_960) -> Neighbours:
         small - 1,
         (1, 0, 1),
         (2, 2, 2),
-        f"strata of {small:,} and {large:,} rows; one record of the small one joins the large one",
+        f"Strata of {small:,} and {large:,} rows; one record of the small one joins the large one",
     )
 
 

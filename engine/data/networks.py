@@ -177,7 +177,7 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
         levels=network.states,
         truth=network.dag(),
         public=True,
-        notes=(f"{n:,} rows were forward-sampled from the network {name} with seed {seed}.",),
+        notes=(f"The rows were forward-sampled from the network {name} with seed {seed}.",),
     )
 
 

@@ -85,7 +85,7 @@ def simulate_pair(
     y = curves[mechanism](x) + sd * NOISES[noise](rng, n)
     bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
     note = (
-        f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
+        f"The rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
         f"seed {seed}; bounds are the model's."
     )
     return _known([x, y], bounds, rng.random() < 0.5, f"pair:{mechanism}:{noise}", note)

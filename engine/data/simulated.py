@@ -112,7 +112,7 @@ def simulate_sem(
         truth=truth,
         public=True,
         notes=(
-            f"{n:,} rows were simulated from a linear model with {truth.number_of_edges()} edges "
+            f"The rows were simulated from a linear model with {truth.number_of_edges()} edges "
             f"and {noise} noise, seed {seed}; bounds are {SPREAD:g} standard deviations of it.",
         ),
     )

@@ -47,6 +47,14 @@ def table(
     )
 
 
+def tiles(rows: Sequence[tuple[str, str, str]], across: int = 4) -> None:
+    """Draw titles with their values and helps, ``across`` per row."""
+    for start in range(0, len(rows), across):
+        row = rows[start : start + across]
+        for place, (title, value, words) in zip(st.columns(across), row, strict=False):
+            place.metric(title, value, help=words)
+
+
 _HEAD, _ROW = 38, 35  # pixels of Streamlit's column titles and of a row
 
 

@@ -71,12 +71,12 @@ _OF_FIT = ("ridge", "width", "score_width")
 _SOUND: Place[dict[str, Any]] = Place("pairs_sound", lambda: Fields().as_dict())
 
 
-def fields() -> tuple[Draft, bool]:
+def fields() -> tuple[Draft, bool, Dataset | InputError]:
     """Show the fields.
 
     Returns:
         Their values; a refused value is replaced by the last accepted one. The second value is true
-        if the form accepts all of them.
+        if the form accepts all of them. The third is the pair, or why there is none.
     """
     d = state.Values(Fields, "pairs.")
 
@@ -84,39 +84,63 @@ def fields() -> tuple[Draft, bool]:
         parameters([d.specs[name] for name in names], d, key="pairs")
 
     show("source", "mechanism")
-    if d["source"] != SIMULATED and not mode.switched_off():
-        (_own if d["source"] == OWN_PAIR else _file)()
+    place = st.container()
     show("epsilon", "release")
     with st.expander("More settings", key="pairs-more"):
         show("noise", "cause", "rows", "sample", *_OF_FIT, "seed")
     before, specs = _SOUND.get(), Fields.specs()
-    _SOUND.put({s.name: before[s.name] if fault(s, d[s.name]) else d[s.name] for s in specs})
-    return _SOUND.get(), not any(fault(spec, d[spec.name]) for spec in relevant(specs, d))
+    faults = {spec.name for spec in specs if fault(spec, d[spec.name])}
+    sound = {s.name: (before if s.name in faults else d)[s.name] for s in specs}
+    _SOUND.put(sound)
+    try:
+        with place:
+            data: Dataset | InputError = _SOURCES[d["source"]](sound)
+    except InputError as error:
+        data = error
+    return sound, not any(spec.name in faults for spec in relevant(specs, d)), data
 
 
-def _file() -> None:
-    """Draw the upload of a user's copy of the Tübingen pairs."""
+# The data ---------------------------------------------------------------------------------
+
+
+def _made(d: Draft) -> Dataset:
+    kind = d["mechanism"], d["noise"], d["cause"]
+    return simulated(*kind, int(d["rows"]), int(d["sample"]))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def simulated(mechanism: str, noise: str, cause: str, n: int, seed: int) -> Dataset:
+    """Return a simulated pair; all sessions share it."""
+    return simulate_pair(mechanism, noise, cause, n=n, seed=seed)
+
+
+def _file(d: Draft) -> Dataset:
+    """Draw the upload of a user's copy of the Tübingen pairs, and return one of them."""
+    _refuse_publicly()
     st.caption(
         "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    _read(_COPY, file, work.tuebingen)
-    if pairs := tuebingen():
-        bound(
-            st.selectbox,
-            "Which pair",
-            _kept(),
-            "chosen",
-            key="pairs-chosen",
-            options=["", *pairs],
-            format_func=lambda name: text.dataset_title(pairs[name]) if name else "The first",
-        )
+    wanted = "Upload your copy of the cdt 0.6.0 wheel"
+    _read(_COPY, file, wanted, work.tuebingen)
+    pairs = tuebingen()
+    chosen = bound(
+        st.selectbox,
+        "Which pair",
+        _kept(),
+        "chosen",
+        key="pairs-chosen",
+        options=["", *pairs],
+        format_func=lambda name: text.dataset_title(pairs[name]) if name else "The first",
+    )
+    return pairs.get(chosen) or next(iter(pairs.values()))
 
 
-def _own() -> None:
-    """Draw the upload of a user's two columns and their declared bounds."""
-    bound(
+def _own(d: Draft) -> Dataset:
+    """Draw the upload of a user's two columns and their declared bounds, and return the columns."""
+    _refuse_publicly()
+    typed = bound(
         st.text_input,
         "Bounds: low, high, low, high",
         _kept(),
@@ -127,27 +151,47 @@ def _own() -> None:
         "from the data. Values outside are clipped.",
     )
     file = st.file_uploader("CSV of two columns", type=["csv", "txt", "tsv"], key="pairs-csv")
-    _kept()["problem"] = ""
-    if file is None:
-        return
     try:
-        _read(_TABLE, file, work.pair, _bounds(_kept()["bounds"]))
-    except InputError as error:
+        bounds = None if file is None else _bounds(typed)
+    except InputError:
         drop(_TABLE)
-        _kept()["problem"] = str(error)
+        raise
+    wanted = "Upload a CSV file of two numeric columns"
+    data: Dataset = _read(_TABLE, file, wanted, work.pair, bounds)
+    return data
+
+
+def tuebingen() -> dict[str, Dataset]:
+    """Return the pairs of the user's copy by name, empty without a copy."""
+    task = find(_COPY)
+    return {data.name: data for data in (task.result or ())} if task else {}
+
+
+_SOURCES = {SIMULATED: _made, FILE: _file, OWN_PAIR: _own}
+
+
+def _refuse_publicly() -> None:
+    if mode.public():
+        raise InputError(mode.OFF)
 
 
 def _kept() -> Draft:
     """Return the settings of a user's own files, which are in no address."""
-    return session_values("pairs_own", {"chosen": "", "bounds": "", "problem": ""})
+    return session_values("pairs_own", {"chosen": "", "bounds": ""})
 
 
-def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> None:
-    """Start to read a file unless it has been read in this way; show the progress."""
+def _read(name: str, file: Any, wanted: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Return the content of a file, once it is read in this way; else InputError says what to wait
+    for. A file that was read stays when the user comes back to the page."""
     asked = None if file is None else (file.file_id, args)
     if file is not None and ((task := find(name)) is None or task.about != asked):
         own.read(name, function, Upload(file.name, file.getvalue()), *args, about=asked)
-    watch(name)  # the functions that draw the pair find its result
+    watch(name)
+    if (task := find(name)) is None:
+        raise InputError(f"{wanted}, or take a simulated pair.")
+    if task.result is None:
+        raise InputError(own.problem(task) if task.done else f"{task.title} is still running.")
+    return task.result
 
 
 def _bounds(typed: str) -> Bounds:
@@ -163,41 +207,7 @@ def _bounds(typed: str) -> Bounds:
     return (a, b), (c, d)
 
 
-# The data, their exact picture, and a release --------------------------------------------------
-
-
-def tuebingen() -> dict[str, Dataset]:
-    """Return the pairs of the user's copy by name, empty without a copy."""
-    task = find(_COPY)
-    return {data.name: data for data in (task.result or ())} if task else {}
-
-
-def data_of(d: Draft) -> Dataset:
-    """Return the form's pair; raise InputError if there is none."""
-    if d["source"] == SIMULATED:
-        kind = d["mechanism"], d["noise"], d["cause"]
-        return _simulated(*kind, int(d["rows"]), int(d["sample"]))
-    if d["source"] == FILE:
-        _found(_COPY, "Upload your copy of the cdt 0.6.0 wheel")
-        pairs = tuebingen()
-        return pairs.get(_kept()["chosen"]) or next(iter(pairs.values()))
-    own: Dataset = _found(_TABLE, "Upload a CSV file of two numeric columns")
-    return own
-
-
-def _found(name: str, wanted: str) -> Any:
-    task = find(name)
-    if task is None:
-        wrong = _kept()["problem"] if name == _TABLE else ""
-        raise InputError(wrong or f"{wanted}, or take a simulated pair.")
-    if task.result is None:
-        raise InputError(own.problem(task) if task.done else f"{task.title} is still running.")
-    return task.result
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _simulated(mechanism: str, noise: str, cause: str, n: int, seed: int) -> Dataset:
-    return simulate_pair(mechanism, noise, cause, n=n, seed=seed)
+# Its exact picture, and a release ---------------------------------------------------------
 
 
 def setting_of(d: Draft) -> Setting:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from pages.pairs.batch import batch_view
-from pages.pairs.form import data_of, fields, picture_of, released
+from pages.pairs.form import fields, picture_of, released
 from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
 from pages.shell import show_strip
 from pages.shell import words as text
@@ -19,10 +19,11 @@ RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: 
 def main() -> None:
     """Draw the page from top to bottom."""
     with st.sidebar:
-        d, admitted = fields()
+        d, admitted, data = fields()
     st.html(f"<style>.st-key-pair{{opacity:{1 if admitted else 0.4}}}</style>")
     try:
-        data = data_of(d)
+        if isinstance(data, InputError):
+            raise data
         with st.container(key="pair"):
             (_public if data.public else _own)(data, d)
     except InputError as error:

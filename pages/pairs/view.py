@@ -30,13 +30,16 @@ RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
 KEPT = SAMPLE_DATA / "pairs.json"
 
 
+_TITLES = {
+    "vote": "Vote (every row)",
+    "difference": "√HSIC, one difference (test half)",
+    "scores": "{score}, two scores (test half)",
+}
+
+
 def title_of(way: Way) -> str:
     """Return the name of the release, with the records that it protects."""
-    if way.release == "vote":
-        return "Vote (every row)"
-    if way.release == "difference":
-        return "√HSIC, one difference (test half)"
-    return f"{text.label(way.name)}, two scores (test half)"
+    return _TITLES[way.release].format(score=text.label(way.name))
 
 
 def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
@@ -53,22 +56,19 @@ def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
     """Return every kind of release with its exact scores, gap, noise and probability."""
     epsilon, (x, y) = d["epsilon"], data.names
     forward, backward = f"{x} → {y}", f"{y} → {x}"
-    rows = []
-    for way in found.ways:
-        one, other = way.scores or (None, None)
-        gap = way.gap(epsilon)
-        rows.append(
-            {
-                "Release": title_of(way),
-                f"Score {forward}": one,
-                f"Score {backward}": other,
-                "Gap (vote: margin)": gap,
-                "Noise scale": way.unit / epsilon,
-                "Points to": forward if gap > 0 else backward,
-                "Right" if found.sign else "Same as without noise": way.chance(epsilon),
-            }
-        )
-    return pd.DataFrame(rows)
+    gaps = [way.gap(epsilon) for way in found.ways]
+    chances = "Right" if found.sign else "Same as without noise"
+    scores = [way.scores or (None, None) for way in found.ways]
+    columns = {
+        "Release": map(title_of, found.ways),
+        f"Score {forward}": (one for one, _ in scores),
+        f"Score {backward}": (other for _, other in scores),
+        "Gap (vote: margin)": gaps,
+        "Noise scale": (way.unit / epsilon for way in found.ways),
+        "Points to": (forward if gap > 0 else backward for gap in gaps),
+        chances: (way.chance(epsilon) for way in found.ways),
+    }
+    return pd.DataFrame({name: list(values) for name, values in columns.items()})
 
 
 def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
@@ -137,32 +137,19 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     st.header(_sentence(found, result.names, exact, d), anchor=False)
     if found.direction is not None:
         st.markdown(assumption())
+    epsilon, delta = text.number(result.proven.epsilon), text.number(result.proven.delta)
+    released = " and ".join(text.number(score) for score in found.scores) or "nothing"
+    tiles = [
+        ("Released", released, _RELEASED[found.release]),
+        ("Noise scale", text.number(found.scale), "Scale of the Laplace noise on each number."),
+        ("Noise did not decide", percent(found.probability), _UNDECIDED),
+        ("Guaranteed ε", epsilon, f"δ = {delta}."),
+    ]
+    rows = "every row"
+    if found.protects != BOTH:
+        rows = f"the {found.protects} half's rows; the other half is taken as public"
     with st.expander("Released values and assumptions"):
-        epsilon, delta = text.number(result.proven.epsilon), text.number(result.proven.delta)
-        released = " and ".join(text.number(score) for score in found.scores) or "nothing"
-        for place, (title, value, said) in zip(
-            st.columns(4),
-            (
-                ("Released", released, _RELEASED[found.release]),
-                (
-                    "Noise scale",
-                    text.number(found.scale),
-                    "Scale of the Laplace noise on each number.",
-                ),
-                (
-                    "Noise did not decide",
-                    percent(found.probability),
-                    "Probability that noise of this size does not reverse a gap as large as the "
-                    "released one. Computed from released numbers.",
-                ),
-                ("Guaranteed ε", epsilon, f"δ = {delta}."),
-            ),
-            strict=True,
-        ):
-            place.metric(title, value, help=said)
-        rows = "every row"
-        if found.protects != BOTH:
-            rows = f"the {found.protects} half's rows; the other half is taken as public"
+        show.tiles(tiles)
         st.caption(f"Strict: ε = {epsilon} protects {rows}. {text.RESEARCH_TOOL}")
         st.caption(
             "These numbers count noise only, not errors of the method. The method assumes that "
@@ -171,6 +158,10 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
         )
 
 
+_UNDECIDED = (
+    "Probability that noise of this size does not reverse a gap as large as the released one. "
+    "Computed from released numbers."
+)
 _RELEASED = {
     "vote": "Votes for the first column as the cause minus votes for the second, with noise.",
     "difference": "Score of second → first minus that of first → second, with noise.",

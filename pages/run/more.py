@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from engine import RunResult
@@ -34,7 +32,7 @@ _SCORES = {
 def scores_view(run: Shown) -> None:
     """Show the scores against the truth, if any, the run's cost, and the meaning of its ε."""
     result = run.result
-    tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
+    show.tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
     if result.untested and result.metrics_all is not None:
         whole = [f"{name} {score(result.metrics_all, of)}" for of, (name, _) in _SCORES.items()]
         st.caption(
@@ -50,13 +48,6 @@ def scores_view(run: Shown) -> None:
     count_line(result.algorithm, Shape.of(run.data), run.request.params, "run")
     if not run.data.public:
         own_data_costs(run)
-
-
-def tiles(rows: Sequence[ledger.Tile]) -> None:
-    """Draw titles with their values, four per row."""
-    for k in range(0, len(rows), 4):
-        for column, (title, value, words) in zip(st.columns(4), rows[k : k + 4], strict=False):
-            column.metric(title, value, help=words)
 
 
 def score(scores: Scores | None, field: str) -> str:

@@ -12,27 +12,18 @@ from engine.studies.scenes import kept_scene
 from pages.draw.scene import mount
 from pages.scene import state
 from pages.shell import heading
-from pages.shell.form import bound
+from pages.shell.form import bound, keeping
 from pages.shell.state import Place
 
 _YOURS: Place[bool] = Place("scene_yours", bool)
 _SEEN: Place[bool] = Place("scene_seen", bool)
-_RUNS = {
-    "n",
-    "sample",
-    "seed",
-    "guarantee",
-}  # parameters of an old link to a run, which named no page
-
-
-def rested(frame: Mapping[str, Any]) -> None:
-    """Keep the frame where the user stopped."""
-    state.draft().update(frame)
+# Parameters of an old link to a run, which named no page.
+_RUNS = {"n", "sample", "seed", "guarantee"}
 
 
 def yours(frame: Mapping[str, Any]) -> None:
     """Keep the frame that is to be run on the page Run."""
-    rested(frame)
+    keeping(state.draft())(frame)
     _YOURS.put(True)
 
 
@@ -76,7 +67,7 @@ def main() -> None:
 
     heading(strip, key="scene")
     content = state.whole(str(frame["data"]))
-    mount("scene", {**content, "start": dict(frame)}, "scene", frame=rested, yours=yours)
+    mount("scene", {**content, "start": dict(frame)}, "scene", frame=keeping(frame), yours=yours)
 
 
 main()

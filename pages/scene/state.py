@@ -8,16 +8,9 @@ from typing import Any
 import streamlit as st
 
 from engine.params import Parameters, param
-from engine.studies.scenes import (
-    ALGORITHMS,
-    DRAWS,
-    EPSILONS,
-    kept_scene,
-    kept_scenes,
-)
+from engine.studies.scenes import ALGORITHMS, DRAWS, EPSILONS, kept_scene, kept_scenes
 from pages.draw.scene import given
-from pages.shell import state
-from pages.shell.state import Draft
+from pages.shell.state import Values
 
 
 def names() -> tuple[str, ...]:
@@ -36,9 +29,9 @@ class Frame(Parameters):
     ghost: bool = param(False, "All draws at once")
 
 
-def draft() -> Draft:
+def draft() -> Values:
     """Return the frame of the visit, or of a link."""
-    return state.Values(Frame)
+    return Values(Frame)
 
 
 @st.cache_data(show_spinner=False)

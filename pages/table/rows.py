@@ -10,13 +10,13 @@ from engine import Dataset
 from engine.data.networks import NETWORKS, SAMPLE_DATA, load_network
 from engine.data.spreadsheets import table_csv
 from engine.graphs.view import Link
+from engine.percent import span
 from pages.draw import charts, show
 from pages.draw.charts import bars
 from pages.draw.graphs import draw_graph
 from pages.draw.links import graph_view
 from pages.shell import export
 from pages.shell import words as text
-from pages.shell.form import beside
 from pages.shell.own import take
 from pages.worker import Upload
 
@@ -28,14 +28,9 @@ def exact(data: Dataset) -> None:
     """Draw the exact rows and their counts."""
     few, many = min(data.cardinalities), max(data.cardinalities)
     edges = "unknown" if data.truth is None else f"{data.truth.number_of_edges()}"
-    tiles = {
-        "Rows": f"{data.n:,}",
-        "Columns": f"{data.d}",
-        "Levels per column": f"{few}" if few == many else f"{few} to {many}",
-        "True edges": edges,
-    }
-    for place, (title, value) in beside(tiles.items(), len(tiles)):
-        place.metric(title, value)
+    counts = {"Rows": f"{data.n:,}", "Columns": f"{data.d}"}
+    counts |= {"Levels per column": span(few, many), "True edges": edges}
+    show.tiles([(title, value, "") for title, value in counts.items()])
     for note in data.notes:
         st.caption(text.plain(note))
     if not data.public:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine import InputError
 from engine.audit.cases import Case, CaseResult, cases
+from engine.audit.neighbours import strata
 from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, TITLES
 from pages.shell import state
-from pages.shell import words as text
 from pages.shell.form import bound, parameters
 from pages.shell.task import Task, drop, find, show_problem, start, watch
 from pages.trust import view
-from pages.trust.membership import membership_view
 from pages.trust.work import attack
 
 PRIVATE = tuple(key for key, one in ALGORITHMS.items() if one.private)
@@ -43,7 +41,7 @@ def main() -> None:
         ended(done)
     elif find(TASK) is None:
         finished()
-    membership_view()
+    view.membership_view()
     view.release_view()
     st.page_link(
         "pages/learn/page.py",
@@ -67,17 +65,16 @@ def attack_form() -> None:
         d["claim"] = kinds[0]
     kind = bound(
         st.segmented_control, "Claim", d, "claim", key=f"audit-kind-{key}", options=kinds,
-        required=True, format_func=lambda kind: view.promise(kind).capitalize(),
+        required=True, format_func=lambda kind: view.CLAIMS[kind].capitalize(),
     )  # fmt: skip
     pairs = {one.pair.name: one for one in chosen if one.kind == kind}
     name = bound(
         st.selectbox, "Neighbours", d, "neighbours", key=f"audit-pair-{key}", options=list(pairs)
     )
-    said = f"{pairs[name].pair.words or view.NEIGHBOURS.get(name, name)}."
-    st.caption(said[0].upper() + said[1:])
+    st.caption(f"{pairs[name].pair.words}.")
     parameters([d.specs["runs"]], d, key="audit")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
-        what = f"the attack on {TITLES[key]}, {view.promise(str(kind))}"
+        what = f"the attack on {TITLES[key]}, {view.CLAIMS[kind]}"
         start(TASK, what, attack, pairs[name].key, int(d["runs"]), wait=0.0)
 
 
@@ -107,20 +104,15 @@ def ended(task: Task) -> None:
 
 def finished() -> None:
     """Draw the example that comes with the project."""
-    try:
-        lines = view.example()
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
+    lines = view.example()
     view.attacked(lines[view.HEADLINE], "audit-head", "Finished example: ")
     with st.expander("How every claim stands"):
         st.caption(
-            f"Above: {view.NEIGHBOURS['strata']}. The curve is a 99 % lower bound at each point, "
-            "from the outputs alone. With few runs the bound is low. A bound below a claim proves "
-            "nothing, and a bound above it refutes the claim."
+            f"{strata().words}. The curve above is a 99 % lower bound at each point, from the "
+            "outputs alone. With few runs the bound is low. A bound below a claim proves nothing, "
+            "and a bound above it refutes the claim."
         )
-        view.summary_view(list(lines.values()))
-        view.lines_view(list(lines.values()))
+        view.claims_view(list(lines.values()))
         st.caption("The same on the command line: `python -m engine audit --out audit.json`.")
     with st.expander("Replay: no bar may pass 1"):
         st.caption(

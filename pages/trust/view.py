@@ -1,4 +1,5 @@
-"""An audit on the page: the bound as it grows, replay bars, every line; a release under attack."""
+"""An audit on the page: the bound as it grows, replay bars, every line; a traced model, and a
+release under attack."""
 
 from __future__ import annotations
 
@@ -10,25 +11,23 @@ import streamlit as st
 
 from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.audit.replay import Finding
-from engine.data.networks import SAMPLE_DATA
+from engine.audit.tracing import Tracing, tracing
+from engine.data.networks import SAMPLE_DATA, load_dataset
+from engine.percent import percent
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import TITLES
 from engine.release.checking import HALF, SECONDS, verdict
 from pages import mode
-from pages.draw import ink, palette
+from pages.draw import PLAIN, ink, palette
 from pages.draw.charts import Axis, Curve, curves, figure, upright
-from pages.draw.show import table
+from pages.draw.show import table, tiles
 from pages.shell import words as text
 from pages.shell.task import Task, drop, show_problem, start, watch
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"
 HEADLINE = "curate_pc/published/strata"
-NEIGHBOURS = {
-    "strata": "strata of 40 and 49,960 rows; one record of the small one joins the large one",
-    "all alike": "40 equal records; one of them changes in five columns",
-    "one cell": "2,000 records, one of which has another value",
-}
+CLAIMS = {STRICT: "strict", PUBLISHED: "as published"}
 
 
 @st.cache_data(show_spinner=False)
@@ -37,16 +36,11 @@ def example() -> dict[str, CaseResult]:
     return read_results(str(EXAMPLE))
 
 
-def promise(kind: str) -> str:
-    """Return the kind of a claim in a word or two."""
-    return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
-
-
 def attacked(line: CaseResult, key: str, before: str = "") -> None:
     """Show an attack's two numbers, the growth of its bound, and the verdict."""
     m = line.measured
     numbers = f"claimed ε = {text.number(m.claimed)}, measured at least {m.epsilon:.2f}"
-    st.header(f"{before}{TITLES[line.algorithm]}, {promise(line.kind)}: {numbers}", anchor=False)
+    st.header(f"{before}{TITLES[line.algorithm]}, {CLAIMS[line.kind]}: {numbers}", anchor=False)
     growth_view(line.growth, m.claimed, key=key)
     end = "The claim is wrong." if m.refuted else "This neither contradicts nor proves the claim."
     st.markdown(f"{m.runs:,} runs on each of two datasets that differ in one person. {end}")
@@ -128,53 +122,90 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
 # All lines ----------------------------------------------------------------------------
 
 
-def lines_view(lines: Sequence[CaseResult]) -> None:
-    """Draw all claims as a table."""
+def claims_view(lines: Sequence[CaseResult]) -> None:
+    """Draw the number of claims that were not refuted, the limits of this result, and a table."""
+    strict = [x for x in lines if x.kind == STRICT]
+    published = [x for x in lines if x.kind == PUBLISHED]
+    stands = sum(not x.refuted for x in strict)
+    strong = sum(x.power is not None and x.power.twice for x in strict)
+    refuted = {x.algorithm for x in published if x.refuted}
+    all_published = len({x.algorithm for x in published})
     rows = [
+        ("Strict claims not refuted", f"{stands} of {len(strict)}", ""),
+        ("Able to show twice the ε", f"{strong} of {len(strict)}", ""),
+        ("Published algorithms refuted", f"{len(refuted)} of {all_published}", ""),
+    ]
+    tiles(rows, across=3)
+    st.caption(power_words(lines))
+    claims = [
         {
             "Algorithm": TITLES[line.algorithm],
-            "Claim": promise(line.kind),
+            "Claim": CLAIMS[line.kind],
             "Neighbours": line.pair,
             "Claimed ε": text.number(line.measured.claimed),
             "Measured ε ≥": f"{line.measured.epsilon:.2f}",
-            "Runs a side": line.measured.runs,
+            "Runs per side": line.measured.runs,
             "Verdict": line.verdict,
             "The same attack finds": "" if line.power is None else line.power.words,
         }
         for line in lines
     ]
-    table(pd.DataFrame(rows), alt="Claims and measured lower bounds")
-
-
-def summary_view(lines: Sequence[CaseResult]) -> None:
-    """Draw the number of claims that were not refuted, and the limits of this result."""
-    strict = [x for x in lines if x.kind == STRICT]
-    published = [x for x in lines if x.kind == PUBLISHED]
-    stands = sum(x.verdict.startswith("not refuted") for x in strict)
-    strong = sum(x.power is not None and x.power.twice for x in strict)
-    refuted = {x.algorithm for x in published if x.verdict == "claim refuted"}
-    numbers = {
-        "Strict claims not refuted": (stands, len(strict)),
-        "Able to show twice the ε": (strong, len(strict)),
-        "Published algorithms refuted": (len(refuted), len({x.algorithm for x in published})),
-    }
-    for place, (title, (some, of)) in zip(st.columns(3), numbers.items(), strict=True):
-        place.metric(title, f"{some} of {of}")
-    st.caption(power_words(lines))
+    table(pd.DataFrame(claims), alt="Claims and measured lower bounds")
 
 
 def power_words(lines: Sequence[CaseResult]) -> str:
-    """Return one or two sentences on the power of replays and of runs."""
-    tested = [x for x in lines if x.power is not None]
-    by_runs = sum(x.power is not None and x.power.runs == PLANTED[0] for x in tested)
-    by_replay = sum(x.power is not None and x.power.replay for x in tested)
-    zero = sum(x.measured.epsilon == 0 for x in tested)
+    """Return sentences on the power of replays and of runs."""
+    tested = [(x.power, x.measured.epsilon) for x in lines if x.power is not None]
+    by_runs = sum(power.runs == PLANTED[0] for power, _ in tested)
+    by_replay = sum(power.replay for power, _ in tested)
+    zero = sum(epsilon == 0 for _, epsilon in tested)
     return (
         "A claim that is not refuted is not proven. Each strict claim was attacked again with "
         "half of its noise removed, a fault of twice the ε. "
         f"Replays found {by_replay} of {len(tested)}. Runs without a replay found {by_runs}. For "
         f"{zero} sound claims, runs without a replay measured nothing above 0."
     )
+
+
+# Membership in a released model: a tracing attack, and its limits ------------------------
+
+NETWORK, ROWS, MEMBERS = "child", 100_000, 200
+EPSILON = 1.0
+
+
+@st.cache_data(show_spinner=False)
+def _traced(epsilon: float | None) -> Tracing:
+    return tracing(load_dataset(NETWORK, n=ROWS), MEMBERS, epsilon)
+
+
+def membership_view() -> None:
+    """Draw the power of the attack against its false positives, with noise and without."""
+    title = "Membership: does a released model reveal whose data it used?"
+    box = st.expander(title, key="audit-membership", on_change="rerun")
+    if not box.open:
+        return
+    exact, private = _traced(None), _traced(EPSILON)
+    at = exact.false_positives.index(0.1)
+    with box:
+        st.caption(
+            f"The graph of {NETWORK.capitalize()} and its tables, made from {MEMBERS} people. An "
+            f"attacker compares a person's likelihood under them with that in the population "
+            f"(Murakonda et al. 2021) and wrongly accuses 10 of 100 others. The attacker then "
+            f"recognises {percent(exact.measured[at])} of the members in the exact tables, and "
+            f"{percent(private.measured[at])} in tables released with ε = {EPSILON:g}."
+        )
+        lines = [
+            Curve(name=name, x=found.false_positives, y=values, style=style, mode="lines")
+            for name, found, values, style in (
+                ("Exact tables, measured", exact, exact.measured, 0),
+                ("Exact tables, at most about", exact, exact.claimed, PLAIN + 2),
+                (f"ε = {EPSILON:g}, measured", private, private.measured, 1),
+                (f"ε = {EPSILON:g}, at most", private, private.claimed, PLAIN + 1),
+            )
+        ]
+        axes = Axis("False positives"), Axis("Members recognised", ends=(0.0, 1.0))
+        alt = "Members recognised against false positives"
+        figure(curves(lines, *axes, height=320), key="audit-membership-curve", alt=alt)
 
 
 # A release file: its own answers, forced upon neighbours of its settings ---------------
@@ -184,32 +215,29 @@ MOST = 20  # megabytes; a release of a hundred columns has less than one
 
 
 def release_view() -> None:
-    """Show the file, a button, the attack's progress and its result."""
-    if not mode.public():
-        with st.expander("Attack a release file", key="audit-file"):
-            _view()
-
-
-def _view() -> None:
-    st.caption(
-        "The attack simulates pairs of tables that differ in one person. It forces the answers of "
-        "the file on both tables and searches for the person who moves an answer's exact input "
-        "furthest. It needs no data and costs no ε."
-    )
-    file = st.file_uploader(
-        "Release file (JSON)",
-        type=["json"],
-        key="audit-release-file",
-        max_upload_size=MOST,
-        help="Attack a larger file with python -m engine audit --release FILE.",
-    )
-    if file is not None and st.button("Attack this release", key="audit-release-go"):
-        drop(FILE_TASK)
-        title = f"the attack on the release file “{text.plain(file.name)}”"
-        start(FILE_TASK, title, attack_file, file.getvalue(), about=file.file_id)
-    task = watch(FILE_TASK)
-    if task is not None and (file is None or file.file_id == task.about):
-        _ended(task)
+    """Show the file, a button, the attack's progress and its result; nothing on a public server."""
+    if mode.public():
+        return
+    with st.expander("Attack a release file", key="audit-file"):
+        st.caption(
+            "The attack simulates pairs of tables that differ in one person. It forces the answers "
+            "of the file on both tables and searches for the person who moves an answer's exact "
+            "input furthest. It needs no data and costs no ε."
+        )
+        file = st.file_uploader(
+            "Release file (JSON)",
+            type=["json"],
+            key="audit-release-file",
+            max_upload_size=MOST,
+            help="Attack a larger file with python -m engine audit --release FILE.",
+        )
+        if file is not None and st.button("Attack this release", key="audit-release-go"):
+            drop(FILE_TASK)
+            title = f"the attack on the release file “{text.plain(file.name)}”"
+            start(FILE_TASK, title, attack_file, file.getvalue(), about=file.file_id)
+        task = watch(FILE_TASK)
+        if task is not None and (file is None or file.file_id == task.about):
+            _ended(task)
 
 
 def _ended(task: Task) -> None:

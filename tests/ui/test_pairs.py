@@ -26,7 +26,7 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     vote = table.set_index("Release").loc["Vote (every row)"]
     gap = vote["Gap (vote: margin)"]
     turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
-    truth = form.data_of(form.Fields().as_dict()).truth
+    truth = form.simulated("square", "gaussian", "uniform", 1_000, 0).truth
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
     # The decision that was released, whichever way it points, and what its noise leaves of it.
