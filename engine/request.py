@@ -215,7 +215,12 @@ class Request:
     def to_python(self) -> str:
         """Return it as a Python program; private rows are read from a file that the user names."""
         lines = [f"{name}={value!r}," for name, value in self.params.items()]
-        if self.source.own:
+        more = ""
+        if self.source.name.startswith("tuebingen:"):
+            names, more = ["run"], "from engine.data.pairs import read_tuebingen\n"
+            pairs = 'read_tuebingen("cdt-0.6.0-py3-none-any.whl")'
+            rows = f"{{pair.name: pair for pair in {pairs}}}[{self.source.name!r}]"
+        elif self.source.own:
             names = ["load_schema", "read_table", "run"]
             rows = 'read_table("table.csv", schema=load_schema("schema.json"))'
         else:
@@ -230,7 +235,7 @@ class Request:
             lines.append(f"knowledge=Knowledge({said_}),")
         body = "".join(f"\n    {line}" for line in lines)
         return (
-            f"from engine import {', '.join(names)}\n\ndata = {rows}\n"
+            f"from engine import {', '.join(names)}\n{more}\ndata = {rows}\n"
             f"result = run(\n    {self.algorithm!r},\n    data,{body}\n)\n"
             "print(result.summary())\n"
         )

@@ -134,7 +134,8 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     Args:
         name: One of ``NETWORKS``. "sem:er:10:20:gaussian" simulates a linear model instead (graph
             er or sf, nodes, edges, and gaussian, exponential or gumbel noise); "pair:cubic:uniform"
-            simulates two columns, cause and effect.
+            simulates two columns, cause and effect; a fourth part names the cause's distribution
+            (uniform, normal or skewed).
         n: Rows, from 2 to 10,000,000.
         seed: The data seed; the same name, n and seed give the same rows.
 
@@ -167,8 +168,9 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     if name.startswith("pair:"):
         from engine.data.pairs import simulate_pair  # graphs need neither of them
 
-        mechanism, _, noise = name.removeprefix("pair:").partition(":")
-        return simulate_pair(mechanism, noise, n=n, seed=seed)
+        mechanism, _, rest = name.removeprefix("pair:").partition(":")
+        noise, _, cause = rest.partition(":")
+        return simulate_pair(mechanism, noise, cause or "uniform", n=n, seed=seed)
     network = load_network(name)
     return Dataset(
         name=name,

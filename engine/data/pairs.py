@@ -84,11 +84,12 @@ def simulate_pair(
     x = CAUSES[cause](rng, n)
     y = curves[mechanism](x) + sd * NOISES[noise](rng, n)
     bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
+    name = ":".join(["pair", mechanism, noise, *([cause] if cause != "uniform" else [])])
     note = (
         f"The rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
         f"seed {seed}; bounds are the model's."
     )
-    return _known([x, y], bounds, rng.random() < 0.5, f"pair:{mechanism}:{noise}", note)
+    return _known([x, y], bounds, rng.random() < 0.5, name, note)
 
 
 def _known(

@@ -19,6 +19,7 @@ from pages.learn.games import lesson_of, show_answer, show_question
 from pages.learn.rooms import GAMES, Room, Rooms
 from pages.learn.tour import tour
 from pages.shell import state
+from pages.shell.export import download
 from pages.shell.state import Place
 from pages.shell.words import plain, safe
 
@@ -125,14 +126,7 @@ def _controls(room: Room) -> None:
             epsilon = st.select_slider("ε of the output", EPSILONS, at, key=place)
         next_ = game, now.number, epsilon
         st.button("Ask it", key=f"{key}-next", on_click=room.ask, args=next_)
-        st.download_button(
-            "Results as CSV",
-            room.table(),
-            f"room-{room.code}.csv",
-            "text/csv",
-            key=f"{key}-csv",
-            type="tertiary",
-        )
+        download("Results as CSV", room.table, f"room-{room.code}.csv", key=f"{key}-csv")
         _turn("Close the room", f"{key}-close", lambda: _close(room))
 
 

@@ -226,12 +226,18 @@ def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> P
     return picture(_data, setting, seed)
 
 
-def released(d: Draft, data: Dataset) -> RunResult:
-    """Return one release. On the user's data its seed is secret, and its cost is added to the
-    session's."""
+def request_of(d: Draft, data: Dataset) -> Request:
+    """Return the request for one release; on the user's data its seed is secret."""
     values = {name: d[name] for name in ("release", "epsilon", *_OF_FIT)}
-    protects, seed = ({"protect": "test"}, int(d["seed"])) if data.public else ({}, None)
-    request = Request(Source.of(data), "anm", {**values, **protects}, seed)
+    if not data.public:
+        return Request(Source.of(data), "anm", values, None)
+    source = Source(data.name, data.n, int(d["sample"]))
+    return Request(source, "anm", {**values, "protect": "test"}, int(d["seed"]))
+
+
+def released(d: Draft, data: Dataset) -> RunResult:
+    """Return one release, and add its cost on the user's data to the session's."""
+    request = request_of(d, data)
     if data.public:
         return request.run(data)
     charge = metered(request, data)

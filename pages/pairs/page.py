@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
-from pages.pairs.batch import batch_view
+from pages.pairs import view
 from pages.pairs.form import fields, picture_of, released
-from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
 from pages.shell import show_strip
 from pages.shell import words as text
 from pages.shell.state import Draft, Place
@@ -34,12 +33,12 @@ def main() -> None:
 def _public(data: Dataset, d: Draft) -> None:
     result, found = released(d, data), picture_of(d, data)
     show_strip("Cause or effect", data, result)
-    decision_view(result, data, found, d)
-    fits_view(data, found)
-    scores_view(data, found, d)
-    chances_view(data, found, d)
-    batch_view(d)
-    files_view(data, result, found, d)
+    view.decision_view(result, data, found, d)
+    view.fits_view(data, found)
+    view.scores_view(data, found, d)
+    view.chances_view(data, found, d)
+    view.batch_view(d)
+    view.files_view(data, result, found, d)
 
 
 def _own(data: Dataset, d: Draft) -> None:
@@ -53,7 +52,7 @@ def _own(data: Dataset, d: Draft) -> None:
     with heading:
         show_strip("Cause or effect", data, result)
     if result is not None:
-        decision_view(result, data, None, d)
+        view.decision_view(result, data, None, d)
     else:
         st.info(
             "Nothing has been released from these data yet. Each release spends ε.",
@@ -66,8 +65,8 @@ def _own(data: Dataset, d: Draft) -> None:
             icon=":material/warning:",
         )
         found = picture_of(d, data)
-        fits_view(data, found)
-        scores_view(data, found, d)
+        view.fits_view(data, found)
+        view.scores_view(data, found, d)
 
 
 main()

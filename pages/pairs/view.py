@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 
 from engine import Dataset, RunResult
 from engine.data.networks import SAMPLE_DATA
+from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.data.spreadsheets import table_csv
 from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import PLAIN, charts, ink, see_through, show
 from pages.draw.charts import Axis, Curve, curves
-from pages.pairs.form import SIMULATED, setting_of
+from pages.pairs.form import request_of, setting_of, tuebingen
+from pages.pairs.work import pictures
 from pages.shell import words as text
 from pages.shell.export import download, run_json
 from pages.shell.state import Draft
+from pages.shell.task import Task, show_problem, start, watch
 
 FIGURE2_EPSILONS = (1.0, 10.0)
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
@@ -264,24 +267,64 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
         with st.container(horizontal=True):
             download("Decision (JSON)", made, f"{stem}.json", key="pairs-json")
             download("Scores (CSV)", lambda: table_csv(table), f"{stem}.csv", key="pairs-table-csv")
-        st.code(script(result, data.name, d), language=None)
+        st.code(request_of(d, data).to_python(), language="python")
 
 
-def script(result: RunResult, name: str, d: Draft) -> str:
-    """Return a short script that gives the same decision."""
-    start = type(result.params)().as_dict()
-    values = [f"{k}={v!r}" for k, v in result.params.as_dict().items() if v != start[k]]
-    if d["source"] == SIMULATED:
-        module, made = "engine.data.pairs import simulate_pair", "simulate_pair("
-        made += ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
-        made += f", n={d['rows']}, seed={d['sample']})"
-    else:
-        module = "engine.data.pairs import read_tuebingen"
-        made = (
-            f'next(p for p in read_tuebingen("cdt-0.6.0-py3-none-any.whl") if p.name == "{name}")'
-        )
-    call = ", ".join(['"anm"', "data", f"seed={result.seed}", *values])
-    return (
-        f"from engine import run\nfrom {module}\n\ndata = {made}\nresult = run({call})\n"
-        "result.diagnostics\n"
+# Many pairs at once: the accuracy of each kind of release -------------------------------------
+
+BATCH, BATCH_ROWS = "pairs-batch", 1_000
+
+
+def batch_pairs() -> list[Dataset]:
+    """Return the pairs of the user's copy, or every simulated mechanism with every noise."""
+    return list(tuebingen().values()) or [
+        simulate_pair(mechanism, noise, n=BATCH_ROWS, seed=i)
+        for i, mechanism in enumerate([*MECHANISMS, *HELD_OUT])
+        for noise in NOISES
+    ]
+
+
+def batch_view(d: Draft) -> None:
+    """Show a button, the progress, and the table of the finished pairs."""
+    which = "99 Tübingen pairs" if tuebingen() else "30 simulated pairs"
+    st.markdown(f"**All {which}**")
+    st.button(
+        "Run all pairs",
+        key="pairs-batch-run",
+        icon=":material/playlist_play:",
+        on_click=_begin,
+        args=(d, which),
+        help="One split per pair. The probabilities are exact, so no noise is drawn.",
     )
+    task = watch(BATCH, more=lambda going: _table(going, d))
+    if task is None:
+        return
+    show_problem(task)
+    (datasets, made), done = task.args, len(task.parts)
+    stopped = "" if done == len(datasets) else "Stopped: "
+    said = f"{stopped}{done} of {len(datasets)} pairs, one split each."
+    if made != setting_of(d) or task.title != which:
+        said += (
+            f" These results are for the {text.plain(task.title)} at λ = {made.ridge:g}, a fit "
+            f"width of {made.width:g} and an HSIC width of {made.score_width:g}. To use the "
+            "form's settings, run all pairs again."
+        )
+    st.caption(said)
+    _table(task, d)
+
+
+def _begin(d: Draft, what: str) -> None:
+    start(BATCH, what, pictures, batch_pairs(), setting_of(d), wait=0.0)
+
+
+def _table(task: Task, d: Draft) -> None:
+    epsilon, rows = d["epsilon"], []
+    finished = [(found.sign, found.ways) for _, found in list(task.parts)]
+    signs = [sign for sign, _ in finished]
+    for ways in zip(*(ways for _, ways in finished), strict=True):  # one release of every pair
+        sure = [way.gap(epsilon) * sign > 0 for way, sign in zip(ways, signs, strict=True)]
+        row = {"Release": title_of(ways[0]), "Right without noise": float(np.mean(sure))}
+        row[f"Right at ε = {epsilon:g}"] = float(np.mean([way.chance(epsilon) for way in ways]))
+        rows.append(row | {"Pairs": len(ways)})
+    if rows:
+        show.table(pd.DataFrame(rows), alt="Accuracy of each kind of release over the pairs")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.pairs.decision import Decision
-from pages.pairs import batch, form, view
+from pages.pairs import form, view
 from pages.shell import words as text
 from tests.ui.steps import press, told
 
@@ -135,14 +135,14 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
 
 
 def test_the_batch(open_app, monkeypatch):
-    monkeypatch.setattr(batch, "BATCH_ROWS", 400)
+    monkeypatch.setattr(view, "BATCH_ROWS", 400)
     app = open_app("cause-or-effect")
     press(app, "pairs-batch-run")
     job = app.session_state["task-pairs-batch"]
     assert job.wait(120)
     app.run()
     assert not app.exception
-    assert len(job.parts) == len(batch.batch_pairs())
+    assert len(job.parts) == len(view.batch_pairs())
     table = app.dataframe[-1].value
     assert list(table["Pairs"]) == [len(job.parts)] * 6
     right = table.set_index("Release").iloc[:, 1]
