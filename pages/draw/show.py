@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from pages.shell.form import beside
 from pages.shell.words import number
 
 Options = Mapping[str, Any]  # of a column: label, help, width
@@ -49,10 +50,8 @@ def table(
 
 def tiles(rows: Sequence[tuple[str, str, str]], across: int = 4) -> None:
     """Draw titles with their values and helps, ``across`` per row."""
-    for start in range(0, len(rows), across):
-        row = rows[start : start + across]
-        for place, (title, value, words) in zip(st.columns(across), row, strict=False):
-            place.metric(title, value, help=words)
+    for place, (title, value, words) in beside(rows, across):
+        place.metric(title, value, help=words)
 
 
 _HEAD, _ROW = 38, 35  # pixels of Streamlit's column titles and of a row

@@ -10,6 +10,7 @@ from pages.pairs.form import fields, picture_of, released
 from pages.shell import show_strip
 from pages.shell import words as text
 from pages.shell.state import Draft, Place
+from pages.shell.task import faded
 
 # The last release: the identity of its data, and the decision.
 RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: ("", None))
@@ -19,11 +20,10 @@ def main() -> None:
     """Draw the page from top to bottom."""
     with st.sidebar:
         d, admitted, data = fields()
-    st.html(f"<style>.st-key-pair{{opacity:{1 if admitted else 0.4}}}</style>")
     try:
         if isinstance(data, InputError):
             raise data
-        with st.container(key="pair"):
+        with faded("pair", old=not admitted):
             (_public if data.public else _own)(data, d)
     except InputError as error:
         st.title("Cause or effect", anchor=False)

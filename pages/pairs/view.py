@@ -24,7 +24,7 @@ from pages.draw.charts import Axis, Curve, curves
 from pages.pairs.form import request_of, setting_of, tuebingen
 from pages.pairs.work import pictures
 from pages.shell import words as text
-from pages.shell.export import download, run_json
+from pages.shell.export import downloads, run_json
 from pages.shell.state import Draft
 from pages.shell.task import Task, show_problem, start, watch
 
@@ -264,9 +264,8 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
     with st.expander("Take along", icon=":material/download:", key="pairs-files"):
         stem, table = text.file_stem(data), score_table(data, found, d)
         made = partial(run_json, data, result, {"pair": data.name})
-        with st.container(horizontal=True):
-            download("Decision (JSON)", made, f"{stem}.json", key="pairs-json")
-            download("Scores (CSV)", lambda: table_csv(table), f"{stem}.csv", key="pairs-table-csv")
+        files = {"Decision (JSON)": (".json", made)}
+        downloads(stem, files | {"Scores (CSV)": (".csv", lambda: table_csv(table))})
         st.code(request_of(d, data).to_python(), language="python")
 
 

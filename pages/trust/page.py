@@ -11,7 +11,7 @@ from engine.audit.neighbours import strata
 from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, TITLES
 from pages.shell import state
-from pages.shell.form import bound, parameters
+from pages.shell.form import bound, folded, parameters, pick
 from pages.shell.task import Task, drop, find, show_problem, start, watch
 from pages.trust import view
 from pages.trust.work import attack
@@ -41,7 +41,8 @@ def main() -> None:
         ended(done)
     elif find(TASK) is None:
         finished()
-    view.membership_view()
+    title = "Membership: does a released model reveal whose data it used?"
+    folded(title, view.membership_view, key="audit-membership")
     view.release_view()
     st.page_link(
         "pages/learn/page.py",
@@ -61,16 +62,13 @@ def attack_form() -> None:
     )  # fmt: skip
     chosen: list[Case] = cases(key)
     kinds = list(dict.fromkeys(one.kind for one in chosen))
-    if d["claim"] not in kinds:
-        d["claim"] = kinds[0]
-    kind = bound(
+    kind = pick(
         st.segmented_control, "Claim", d, "claim", key=f"audit-kind-{key}", options=kinds,
         required=True, format_func=lambda kind: view.CLAIMS[kind].capitalize(),
     )  # fmt: skip
     pairs = {one.pair.name: one for one in chosen if one.kind == kind}
-    name = bound(
-        st.selectbox, "Neighbours", d, "neighbours", key=f"audit-pair-{key}", options=list(pairs)
-    )
+    place = f"audit-pair-{key}"
+    name = bound(st.selectbox, "Neighbours", d, "neighbours", key=place, options=list(pairs))
     st.caption(f"{pairs[name].pair.words}.")
     parameters([d.specs["runs"]], d, key="audit")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
