@@ -266,7 +266,7 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
         made = partial(run_json, data, result, {"pair": data.name})
         files = {"Decision (JSON)": (".json", made)}
         downloads(stem, files | {"Scores (CSV)": (".csv", lambda: table_csv(table))})
-        st.code(request_of(d, data).to_python(), language="python")
+        st.code(request_of(d, data).to_python(), language=None)
 
 
 # Many pairs at once: the accuracy of each kind of release -------------------------------------
