@@ -129,7 +129,7 @@ def downloads(run: Shown) -> None:
     }
     export.downloads(name, files)
     with st.expander("Copy this run as Python or as a command"):
-        st.code(run.request.to_python(), language="python")
+        st.code(run.request.to_python(), language=None)
         st.code(run.request.to_command(), language="bash", wrap_lines=True)
     public = (
         "The address of this page holds these settings and reproduces the run. Trace and JSON "
