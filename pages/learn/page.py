@@ -9,11 +9,12 @@ import streamlit as st
 from pages.learn import now as study
 from pages.learn import scenes, search, shuffle, sieve
 from pages.learn.phone import ballot
-from pages.learn.steps import BY_KEY, OLD
-from pages.learn.tour import asides, draft, rows_of, settings, show_step, tour, ways
+from pages.learn.steps import BY_KEY, OLD, STEPS
+from pages.learn.tour import draft, onto, rows_of, settings, tour, ways
 from pages.learn.wall import PHONE, door, led, wall
-from pages.shell import heading, show_strip
+from pages.shell import heading, presenting, show_strip
 from pages.shell.settings import bundled
+from pages.shell.words import safe
 
 STYLE = Path(__file__).with_name("style.css")
 VIEWS = {
@@ -55,9 +56,15 @@ def main() -> None:
 
     heading(strip, key="learn", more=more)
     ways(step)
-    show_step(step)
+    st.html(
+        f'<div class="lesson"><div><h2>{safe(step.title)}</h2><p>{safe(step.words)}</p></div>'
+        f"<aside><b>Read more</b> {safe(step.source)}</aside></div>"
+    )
     VIEWS[step.key](now)
-    asides(step)
+    with st.container(horizontal=True, key="learn-asides"):
+        for one in STEPS:
+            if one.under == step.key and not presenting():
+                onto(f"More: {one.short}", one.key, f"learn-aside-{one.key}", type="tertiary")
 
 
 main()

@@ -93,18 +93,10 @@ def _played(now: Tour, chosen: str, shown: Shown | None) -> tuple[Dataset, RunRe
 def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
     """Return every step of a finished search, for the browser to play."""
     index = {name: k for k, name in enumerate(data.names)}
-    beats = [
-        [
-            s.order,
-            index[x],
-            index[y],
-            [index[g] for g in s.conditioning_set],
-            s.decision,
-            removed,
-            s.reason,
-        ]
-        for s, (x, y), removed in scenes(result.steps)
-    ]
+    beats = []
+    for s, (x, y), removed in scenes(result.steps):
+        given = [index[name] for name in s.conditioning_set]
+        beats.append([s.order, index[x], index[y], given, s.decision, removed, s.reason])
     end = states_of(result).tolist()
     return digested({**graph_content(data), "beats": beats, "end": end})
 
@@ -135,7 +127,10 @@ def draws_view(now: Tour) -> None:
         count = drawn[key] = count + DRAWS
     runs = [shown_run(now, "priv_pc", seed=s) for s in range(count)]
     outcomes = [r.counts for r in runs if r.counts]
-    latest = list(zip(map(_title, range(count), outcomes), runs, strict=True))[-DRAWS:]
+    titles = (
+        f"Draw {k}: {links_words(counts, counts.learned)}" for k, counts in enumerate(outcomes, 1)
+    )
+    latest = list(zip(titles, runs, strict=True))[-DRAWS:]
     left, right = st.columns([3, 1], gap="medium")
     with left:
         drawn = [(title, found_links(r, waiting=few_untested(r))) for title, r in latest]
@@ -143,10 +138,6 @@ def draws_view(now: Tour) -> None:
         st.html(classes_key(drawn))
     with right:
         _tally(outcomes)
-
-
-def _title(index: int, counts: Counts) -> str:
-    return f"Draw {index + 1}: {links_words(counts, counts.learned)}"
 
 
 def classes_key(graphs: Graphs) -> str:

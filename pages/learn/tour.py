@@ -15,12 +15,11 @@ from engine.percent import number
 from engine.registry import algorithm
 from engine.studies.scenes import kept_scene
 from engine.teaching.shuffled import shuffled
-from pages.learn.steps import BY_KEY, OLD, STEPS, WAY, Step
+from pages.learn.steps import BY_KEY, OLD, WAY, Step
 from pages.shell import listen, presenting
 from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED, bundled
 from pages.shell.state import Values
-from pages.shell.words import safe
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 MOST_SHUFFLES = 20
@@ -93,11 +92,8 @@ def shown_run(
 
 def places(spec: Spec) -> list[float]:
     """Return every place of a field's slider."""
-    assert spec.low is not None
-    assert spec.high is not None
-    assert spec.step is not None
-    count = round((spec.high - spec.low) / spec.step)
-    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
+    low, high, step = (float(number or 0) for number in (spec.low, spec.high, spec.step))
+    return [round(low + k * step, 6) for k in range(round((high - low) / step) + 1)]
 
 
 def nearest(places: Sequence[float], value: float) -> int:
@@ -170,19 +166,3 @@ def ways(step: Step) -> None:
 def onto(title: str, step: str, key: str, **options: Any) -> None:
     """Draw a button that goes to a step."""
     st.button(title, key=key, on_click=draft().update, kwargs={"step": step}, **options)
-
-
-def show_step(step: Step) -> None:
-    """Draw the step's text and its source."""
-    st.html(
-        f'<div class="lesson"><div><h2>{safe(step.title)}</h2><p>{safe(step.words)}</p></div>'
-        f"<aside><b>Read more</b> {safe(step.source)}</aside></div>"
-    )
-
-
-def asides(step: Step) -> None:
-    """Draw a button for each screen under the step."""
-    with st.container(horizontal=True, key="learn-asides"):
-        for other in STEPS:
-            if other.under == step.key and not presenting():
-                onto(f"More: {other.short}", other.key, f"learn-aside-{other.key}", type="tertiary")

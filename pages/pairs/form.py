@@ -20,7 +20,7 @@ from pages.pairs import work
 from pages.pairs.work import Bounds
 from pages.shell import own, state
 from pages.shell import words as text
-from pages.shell.form import bound, fault, parameters
+from pages.shell.form import bound, fault, parameters, pick
 from pages.shell.own import metered
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, Place, session_values
@@ -94,7 +94,7 @@ def fields() -> tuple[Draft, bool, Dataset | InputError]:
     _SOUND.put(sound)
     try:
         with place:
-            data: Dataset | InputError = _SOURCES[d["source"]](sound)
+            data: Dataset | InputError = _data_of(sound)
     except InputError as error:
         data = error
     return sound, not any(spec.name in faults for spec in relevant(specs, d)), data
@@ -103,9 +103,14 @@ def fields() -> tuple[Draft, bool, Dataset | InputError]:
 # The data ---------------------------------------------------------------------------------
 
 
-def _made(d: Draft) -> Dataset:
-    kind = d["mechanism"], d["noise"], d["cause"]
-    return simulated(*kind, int(d["rows"]), int(d["sample"]))
+def _data_of(d: Draft) -> Dataset:
+    """Draw the upload of a file, if the form asks for one, and return the pair."""
+    if d["source"] == SIMULATED:
+        kind = d["mechanism"], d["noise"], d["cause"]
+        return simulated(*kind, int(d["rows"]), int(d["sample"]))
+    if mode.public():
+        raise InputError(mode.OFF)
+    return _file() if d["source"] == FILE else _own()
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -114,32 +119,29 @@ def simulated(mechanism: str, noise: str, cause: str, n: int, seed: int) -> Data
     return simulate_pair(mechanism, noise, cause, n=n, seed=seed)
 
 
-def _file(d: Draft) -> Dataset:
+def _file() -> Dataset:
     """Draw the upload of a user's copy of the Tübingen pairs, and return one of them."""
-    _refuse_publicly()
     st.caption(
         "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    wanted = "Upload your copy of the cdt 0.6.0 wheel"
-    _read(_COPY, file, wanted, work.tuebingen)
-    pairs = tuebingen()
-    chosen = bound(
+    _read(_COPY, file, "Upload your copy of the cdt 0.6.0 wheel", work.tuebingen)
+    names = {name: text.dataset_title(data) for name, data in tuebingen().items()}
+    chosen = pick(
         st.selectbox,
         "Which pair",
         _kept(),
         "chosen",
         key="pairs-chosen",
-        options=["", *pairs],
-        format_func=lambda name: text.dataset_title(pairs[name]) if name else "The first",
+        options=list(names),
+        format_func=names.__getitem__,
     )
-    return pairs.get(chosen) or next(iter(pairs.values()))
+    return tuebingen()[chosen]
 
 
-def _own(d: Draft) -> Dataset:
+def _own() -> Dataset:
     """Draw the upload of a user's two columns and their declared bounds, and return the columns."""
-    _refuse_publicly()
     typed = bound(
         st.text_input,
         "Bounds: low, high, low, high",
@@ -167,17 +169,9 @@ def tuebingen() -> dict[str, Dataset]:
     return {data.name: data for data in (task.result or ())} if task else {}
 
 
-_SOURCES = {SIMULATED: _made, FILE: _file, OWN_PAIR: _own}
-
-
-def _refuse_publicly() -> None:
-    if mode.public():
-        raise InputError(mode.OFF)
-
-
 def _kept() -> Draft:
     """Return the settings of a user's own files, which are in no address."""
-    return session_values("pairs_own", {"chosen": "", "bounds": ""})
+    return session_values("pairs_own", {"bounds": ""})
 
 
 def _read(name: str, file: Any, wanted: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.data.networks import plainly
+from engine.request import Request, Source
 from engine.studies.scenes import kept_scene
 from pages.draw.scene import mount
 from pages.scene import state
@@ -31,14 +32,12 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
     """Go to Run with the settings of the frame, if that was asked for."""
     if not _YOURS.take():
         return
-    name = str(frame["data"])
-    query = {"data": name, "n": str(kept_scene(name)["rows"]), "sample": "0"}
-    query |= {"algorithm": frame["algorithm"], "seed": str(frame["draw"])}
-    if frame["algorithm"] == "pc":
-        query |= {"statistic": "g2", "seed": "0"}
-    else:
-        query |= {"epsilon": str(frame["epsilon"]), "guarantee": "strict"}
-    st.switch_page("pages/run/page.py", query_params=query)
+    name, chosen, draw = frame["data"], frame["algorithm"], frame["draw"]
+    values = {"epsilon": frame["epsilon"], "guarantee": "strict"}
+    if chosen == "pc":
+        values, draw = {"statistic": "g2"}, 0
+    request = Request(Source(name, kept_scene(name)["rows"]), chosen, values, draw)
+    st.switch_page("pages/run/page.py", query_params=request.to_words())
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ def attack_form() -> None:
     parameters([d.specs["runs"]], d, key="audit")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
         what = f"the attack on {TITLES[key]}, {view.CLAIMS[kind]}"
-        start(TASK, what, attack, pairs[name].key, int(d["runs"]), wait=0.0)
+        start(TASK, what, attack, key, pairs[name].key, int(d["runs"]), wait=0.0)
 
 
 def underway(task: Task) -> None:

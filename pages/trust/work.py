@@ -9,10 +9,10 @@ from engine.release.door import opened
 from pages.worker import Reporter
 
 
-def attack(monitor: Reporter, key: str, runs: int) -> CaseResult:
-    """Return the audit of the case with this key; a part is a measurement so far."""
+def attack(monitor: Reporter, algorithm: str, key: str, runs: int) -> CaseResult:
+    """Return the audit of the algorithm's case with this key; a part is a measurement so far."""
     # Some cases hold functions that cannot be sent through a pipe.
-    case = next(one for one in cases(key.partition("/")[0]) if one.key == key)
+    case = next(one for one in cases(algorithm) if one.key == key)
     return audit(case, runs, **monitor.options, on_look=monitor.part)
 
 

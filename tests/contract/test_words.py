@@ -79,6 +79,12 @@ def _script(path):
     return shown, ["".join(one) for one in notes]
 
 
+def _strings(value):
+    """Return every text in a data file."""
+    parts = value.values() if isinstance(value, dict) else value
+    return [value] if isinstance(value, str) else [word for one in parts for word in _strings(one)]
+
+
 def _texts(folder):
     """Yield what stands in a folder: the place, the file and its texts."""
     for path in sorted((ROOT / folder).rglob("*") if (ROOT / folder).is_dir() else [ROOT / folder]):
@@ -91,6 +97,8 @@ def _texts(folder):
             if path.parent.name == "examples":  # of the documents: its text is a page
                 told = [body for kind, body in cells(path.read_text("utf-8")) if kind == "markdown"]
                 yield "docs", path, [CODE.sub(" ", "\n\n".join(told))]
+        elif path.suffix == ".toml":
+            yield "screen", path, _strings(tomllib.loads(path.read_text(encoding="utf-8")))
         elif path.suffix == ".md":
             yield "docs", path, [CODE.sub(" ", path.read_text(encoding="utf-8"))]
 
