@@ -128,9 +128,8 @@ class Room:
     def vote(self, voter: str, number: int, choice: Choice) -> None:
         """Accept or change a vote, unless it is late or not a choice of the question."""
         with self._lock:
-            now, chosen = self.now, set(choice)
+            now, chosen = self.now, set(choice) & set(range(len(self.options)))
             fits = len(choice) == len(chosen) == self.picks
-            fits = fits and chosen <= set(range(len(self.options)))
             if voter in self.voters and number == now.number and now.shown is None and fits:
                 now.votes[voter] = tuple(sorted(choice))
 

@@ -33,7 +33,7 @@ def main() -> None:
 def _public(data: Dataset, d: Draft) -> None:
     result, found = released(d, data), picture_of(d, data)
     show_strip("Cause or effect", data, result)
-    view.decision_view(result, data, found, d)
+    view.decision_view(result, found, d)
     view.fits_view(data, found)
     view.scores_view(data, found, d)
     view.chances_view(data, found, d)
@@ -52,7 +52,7 @@ def _own(data: Dataset, d: Draft) -> None:
     with heading:
         show_strip("Cause or effect", data, result)
     if result is not None:
-        view.decision_view(result, data, None, d)
+        view.decision_view(result, None, d)
     else:
         st.info(
             "Nothing has been released from these data yet. Each release spends ε.",

@@ -131,12 +131,11 @@ def assumption() -> str:
     )
 
 
-def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Draft) -> None:
+def decision_view(result: RunResult, exact: Picture | None, d: Draft) -> None:
     """Draw one sentence, then numbers; with ``exact`` also the share of releases with this
     decision."""
     found = result.diagnostics
-    if not isinstance(found, Decision):
-        return
+    assert isinstance(found, Decision)
     st.header(_sentence(found, result.names, exact, d), anchor=False)
     if found.direction is not None:
         st.markdown(assumption())
