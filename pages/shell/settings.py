@@ -95,7 +95,7 @@ def drafted_source() -> Source:
 def drafted() -> Request:
     """Return the form's request, checked or not."""
     form, source = draft(), drafted_source()
-    params, seed = parameters_of(form["algorithm"]), None if source.own else form["seed"]
+    params, seed = dict(parameters_of(form["algorithm"])), None if source.own else form["seed"]
     return Request(source, form["algorithm"], params, seed, drafted_known(source))
 
 

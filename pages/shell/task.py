@@ -437,16 +437,20 @@ def redraw_until_done(
     if going is None:  # otherwise the page was drawn as if they were
         going = not all(task.done for task in find())
 
+    if not going:
+        with st.container():  # in the place of the fragment, so that nothing is drawn anew
+            draw()
+        return
     looked: list[bool] = []
 
-    @st.fragment(run_every=every if going else None)
+    @st.fragment(run_every=every)
     def look() -> None:
         # Not while the page is drawn, because the rest of the page would miss a press of its
         # button.
         tasks = find() if looked else ()
         for task in tasks:
             task.touch()
-        if looked and going and all(task.done for task in tasks) and not OPEN.get():
+        if looked and all(task.done for task in tasks) and not OPEN.get():
             st.empty()  # follow a link that was pressed meanwhile; st.rerun would stay
             st.rerun()
         draw()
