@@ -1,15 +1,17 @@
 """Charts: curves, one line per series with its own colour, dash and marker; bars; put on a page.
 
-A figure is a plain mapping with Plotly's ``data`` and ``layout``, which Plotly checks once.
-Plotly's classes check every assignment, which takes five times as long. Fonts come from Streamlit's
-theme.
+A figure is a plain mapping with Plotly's ``data`` and ``layout``, which Plotly checks once per
+content. Plotly's classes check every assignment, which takes five times as long. Fonts come from
+Streamlit's theme.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape  # Plotly reads tags in a text
 from typing import Any, cast
 
@@ -48,12 +50,20 @@ def figure(
         title = {**layout[name].get("title", {}), "font": muted}
         layout[name] = {**layout[name], "tickfont": muted, "title": title}
     shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
-    drawn = {"data": drawn["data"], "layout": layout}
+    made = _checked(json.dumps({"data": drawn["data"], "layout": layout}))
     if not points:
-        st.plotly_chart(drawn, **shared)
+        st.plotly_chart(made, **shared)
         return ()
-    state = st.plotly_chart(drawn, on_select="rerun", selection_mode="points", **shared)
+    state = st.plotly_chart(made, on_select="rerun", selection_mode="points", **shared)
     return cast(Sequence[Mapping[str, Any]], state.selection.points)
+
+
+@lru_cache(maxsize=64)
+def _checked(drawn: str) -> Any:
+    """Return Plotly's figure of a mapping in JSON; the check takes longer than the drawing."""
+    from plotly.graph_objects import Figure  # loaded with the first chart
+
+    return Figure(json.loads(drawn))
 
 
 def titled(

@@ -42,9 +42,10 @@ def settings_form() -> tuple[Request, bool]:
     params = parameters_of(chosen.key)
     folded = partial(_folded, chosen, params)
     parameter_form(chosen, params, shape_of(drafted_source()), levers=2, folded=folded)
+    now = drafted()
     with st.container(key="run-bar"):
         pressed = st.button(
-            button_label(drafted()),
+            button_label(now),
             type="primary",
             key="run",
             width="stretch",
@@ -53,7 +54,6 @@ def settings_form() -> tuple[Request, bool]:
     asked, since = _PRESSED.take() or (None, 0.0)
     # Settings that were not on screen when Run was pressed are not run, because a run on the user's
     # data costs ε.
-    now = drafted()
     return now, pressed or (asked == now and time.monotonic() - since < _KEPT)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import RunResult
 from pages.draw import promise_html
-from pages.draw.graphs import learned_view
+from pages.draw.graphs import LARGE, learned_view
 from pages.run.form import settings_form
 from pages.run.view import outcome
 from pages.shell import drafted_strip, runs, show_strip
@@ -24,7 +24,8 @@ def main() -> None:
                 runs.begin(now)
     job, run = runs.answer(now)
     if run is not None:
-        learned_view(run.data, run.result)  # else a new headline would be shown above old graphs
+        if run.data.d > LARGE:  # else a new headline would be shown above old graphs
+            learned_view(run.data, run.result)
         show_strip("Run", run.data, run.result)
     else:
         drafted_strip("Run")
