@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from engine import InputError, RunResult
+from engine import RunResult
 from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
@@ -15,6 +17,7 @@ from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from pages.draw import palette, see_through
 from pages.shell import words as text
+from pages.shell.form import folded, refusals
 
 Ask = Callable[..., Effect]
 _ACROSS, _STEP = 10, 17  # figures a row, pixels each
@@ -34,57 +37,56 @@ def effects(
 
     ``first`` is the pair to begin with.
     """
-    titles = {"cause": "Cause", "effect": "Outcome"}
+    titles = (("Cause", "cause"), ("Outcome", "effect"))
     cause, effect = (
-        column.selectbox(title, names, list(names).index(at), key=f"{key}-{word}")
-        for column, (word, title), at in zip(st.columns(2), titles.items(), first, strict=True)
+        _choice(column, title, names, at, f"{key}-{word}")
+        for column, (title, word), at in zip(st.columns(2), titles, first, strict=True)
     )
     if cause == effect:
         st.info("Pick two different columns.")
         return
-    try:
-        found = ask(cause, effect, **_levels(names, levels, cause, effect, ask, key))
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
-    _show(found, dataset)
+    of = dict(zip(names, levels, strict=True))
+    with refusals():
+        chosen = _levels((cause, of[cause]), (effect, of[effect]), ask, key)
+        _show(ask(cause, effect, **chosen), dataset)
 
 
-@st.fragment
+def _choice(place: DeltaGenerator, title: str, options: Sequence[str], at: str, key: str) -> str:
+    """Draw a choice that begins ``at`` an option."""
+    chosen: str = place.selectbox(title, options, list(options).index(at), key=key)
+    return chosen
+
+
 def how_much(result: RunResult) -> None:
     """Draw the choice of two columns and the answer, folded, for a run that released tables."""
-    box = st.expander("Causal effects", key="run-effects", on_change="rerun")
-    if box.open:
-        with box:
-            graph, levels = result.cpdag, result.diagnostics.effects().levels
-            arrows = sorted((a, b) for a, b in graph.edges if (b, a) not in graph)
-            first = (arrows or sorted(graph.edges))[0]
-            dataset = result.dataset if result.public else None
-            ask = result.effect
-            effects(result.names, levels, first, ask, key="run-effect", dataset=dataset)
+    st.fragment(folded)("Causal effects", partial(_of_run, result), key="run-effects")
 
 
-def _levels(
-    names: Sequence[str],
-    levels: Sequence[Sequence[str]],
-    cause: str,
-    effect: str,
-    ask: Ask,
-    key: str,
-) -> dict[str, Any]:
+def _of_run(result: RunResult) -> None:
+    graph, levels = result.cpdag, result.diagnostics.effects().levels
+    arrows = sorted((a, b) for a, b in graph.edges if (b, a) not in graph)
+    first, ask = (arrows or sorted(graph.edges))[0], result.effect
+    dataset = result.dataset if result.public else None
+    effects(result.names, levels, first, ask, key="run-effect", dataset=dataset)
+
+
+Column = tuple[str, Sequence[str]]  # a name, and its levels
+
+
+def _levels(cause: Column, effect: Column, ask: Ask, key: str) -> dict[str, Any]:
     """Return the levels to compare and to count, chosen where a column has more than two."""
-    mine, theirs = (levels[list(names).index(name)] for name in (cause, effect))
+    (x, mine), (y, theirs) = cause, effect
     if len(mine) == len(theirs) == 2:
         return {}
-    start = ask(cause, effect)
+    start = ask(x, y)
     asked = {
-        "cause_level": (f"{text.plain(cause)} set to", mine, start.level, cause),
-        "reference": ("compared with", mine, start.reference, cause),
-        "outcome_level": (f"{text.plain(effect)}: counted", theirs, start.event, effect),
+        "cause_level": (f"{text.plain(x)} set to", mine, start.level, x),
+        "reference": ("compared with", mine, start.reference, x),
+        "outcome_level": (f"{text.plain(y)}: counted", theirs, start.event, y),
     }
     columns = iter(st.columns(3))
     return {
-        word: next(columns).selectbox(title, among, list(among).index(at), key=f"{key}-{word}-{of}")
+        word: _choice(next(columns), title, among, at, f"{key}-{word}-{of}")
         for word, (title, among, at, of) in asked.items()
         if len(among) > 2
     }
@@ -98,7 +100,7 @@ def _show(found: Effect, dataset: str | None) -> None:
         st.markdown(f"**{said}**")
         if {found.level, found.reference} <= (found.risks or {}).keys():
             st.html(figures(found))
-    if dataset in NETWORKS and dataset is not None:
+    if dataset is not None and dataset in NETWORKS:
         st.markdown(text.plain(true_effect(found, dataset, found.cause, found.outcome)))
     st.caption(text.plain(" ".join(found.notes)))
 
@@ -110,8 +112,7 @@ def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
     high, low = (float(risks[mine.index(at)]) for at in (found.level, found.reference))
     return (
         f"By the network's probability tables: {of_hundred(high)} of 100 and {of_hundred(low)} of "
-        f"100, a "
-        f"difference of {of_hundred(high - low)}."
+        f"100, a difference of {of_hundred(high - low)}."
     )
 
 

@@ -30,6 +30,7 @@ from pages.draw.links import (
     weighted,
     widths,
 )
+from pages.shell.form import beside
 from pages.shell.words import count, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
@@ -163,7 +164,7 @@ def comparison(data: Dataset, result: RunResult, *, more: Callable[[], object]) 
         matrix = matrix_of(true, data.names) if view == DAG else result.reference_cpdag
         truth = shown.showing(links_of(matrix, data.names, left))
         drawn = {"Ground truth": truth, "Learned graph": shown}
-        for column, (title, graph) in zip(st.columns(2, gap="medium"), drawn.items(), strict=True):
+        for column, (title, graph) in beside(drawn.items(), gap="medium"):
             with column:
                 st.markdown(f"**{title}**")
                 draw_graph(title, graph)

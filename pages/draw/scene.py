@@ -19,48 +19,37 @@ from engine.studies.price import BEST_TEST
 from pages.draw.price import step_words
 from pages.shell.words import label, theme
 
-_KINDS = {
-    "scene": "Scene",
-    "noise": "Noise",
-    "record": "RecordMove",
-    "arrows": "Arrows",
-    "person": "Person",
-    "sieve": "Sieve",
-    "plan": "Plan",
-    "margins": "Margins",
-    "search": "Search",
-    "money": "Money",
-}
 Hear = Callable[[Mapping[str, Any]], None]  # the values that a component sends to the page
 
 
 def script(kind: str) -> str:
     """Return the module of a component: its parts in one, and the function that Streamlit calls."""
-    made = f"export default modules.dom.mount(modules.{kind}.{_KINDS[kind]});"
+    name = {"record": "RecordMove"}.get(kind, kind.capitalize())
+    made = f"export default modules.dom.mount(modules.{kind}.{name});"
     return f"{bundle(kind, 'dom')}\n{made}\n"
 
 
-def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the steps of each method's price before any noise: links that are left, and why."""
-    links = sum(state > 0 for state in scene["truth"])
-    start = {"links": links, "words": "true links"}
-    steps = {m["key"]: [start] for m in scene["methods"]}
-    for method in scene["methods"]:
-        for step in method["steps"]:
-            said = step_words(step["kind"], step["statistic"])
-            steps[method["key"]].append({"links": step["found"], "words": said})
-    best = next((s[:2] for s in steps.values() if len(s) > 1), [start])
-    return {"pc": best, **steps}
-
-
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all that the browser needs for a scene: its frames, names, places and words."""
-    best = f"No privacy ({label(BEST_TEST)})"
-    return scene_content(scene, best=best, steps=price(scene))
+    """Return all that the browser needs for a scene: its frames, names, places and words, and each
+    method's links that are left after each step before any noise, with the reason."""
+    start = {"links": sum(state > 0 for state in scene["truth"]), "words": "true links"}
+    steps = {
+        method["key"]: [
+            start,
+            *(
+                {"links": step["found"], "words": step_words(step["kind"], step["statistic"])}
+                for step in method["steps"]
+            ),
+        ]
+        for method in scene["methods"]
+    }
+    best = next((s[:2] for s in steps.values() if len(s) > 1), [start])
+    name = f"No privacy ({label(BEST_TEST)})"
+    return scene_content(scene, best=name, steps={"pc": best, **steps})
 
 
 def mount(kind: str, data: Mapping[str, Any], key: str, **heard: Hear) -> None:
-    """Draw a component of :data:`_KINDS`; ``heard`` handles its events ("frame", "yours")."""
+    """Draw a component of static/scene; ``heard`` handles its events ("frame", "yours")."""
 
     def hear(word: str, handle: Hear) -> None:
         if found := st.session_state[key].get(word):

@@ -24,28 +24,17 @@ def _fonts() -> Any:
     return typst.Fonts(font_paths=[str(files("font_source_sans_pro") / "files")])
 
 
-def _compiled(template: str, data: Any, **options: Any) -> Any:
+def png(svg: str) -> bytes:
+    """Return an SVG as PNG, two pixels for each of its units."""
+    return compiled(_PNG, {"svg": svg}, format="png", ppi=144)
+
+
+def compiled(template: str, data: Any, **options: Any) -> bytes:
+    """Return the template filled with the data (JSON types, ``sys.inputs.data``), by default as
+    PDF."""
     import typst
 
     given = {"data": json.dumps(data)}
-    return typst.Compiler(font_paths=_fonts()).compile(
-        template.encode(), sys_inputs=given, **options
-    )
-
-
-def png(svg: str) -> bytes:
-    """Return an SVG as PNG, two pixels for each of its units."""
-    drawn: bytes = _compiled(_PNG, {"svg": svg}, format="png", ppi=144)
-    return drawn
-
-
-def pages(template: str, data: Any) -> list[bytes]:
-    """Return the template filled with the data, each page as a PNG."""
-    drawn = _compiled(template, data, format="png", ppi=144)
-    return drawn if isinstance(drawn, list) else [drawn]
-
-
-def pdf(template: str, data: Any) -> bytes:
-    """Return the template filled with the data (JSON types, ``sys.inputs.data``), as PDF."""
-    made: bytes = _compiled(template, data, format="pdf")
+    compiler: Any = typst.Compiler(font_paths=_fonts())
+    made: bytes = compiler.compile(template.encode(), sys_inputs=given, **options)
     return made

@@ -83,7 +83,7 @@ def pdf(brief: Brief, kind: str) -> bytes:
         "nobody": nobody,
         "red": PALETTES["light"].prices[NOTHING],
     }
-    return typeset.pdf(_TEMPLATE.read_text("utf-8"), asdict(brief) | extra)
+    return typeset.compiled(_TEMPLATE.read_text("utf-8"), asdict(brief) | extra)
 
 
 def _scene(run: Shown) -> Offline | None:

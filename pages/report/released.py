@@ -18,9 +18,13 @@ from engine.request import Request
 from pages.shell.runs import Shown
 
 
+def shown_of(release: Release) -> Shown:
+    """Return a release as a run, checked first."""
+    return _shown(digest(release), release)
+
+
 @st.cache_resource(max_entries=4, show_spinner="Reading the released tables …")
-def shown_of(_release: Release, seal: str) -> Shown:
-    """Return a release as a run, checked first. ``seal`` is its digest."""
+def _shown(seal: str, _release: Release) -> Shown:
     release = _release
     outcome = checked(release).outcome
     params = MarginalPCParameters.build(release.params)
@@ -33,7 +37,7 @@ def shown_of(_release: Release, seal: str) -> Shown:
         seed_known=False,
         public=False,
         dataset=release.name,
-        fingerprint=digest(release),
+        fingerprint=seal,
         names=release.names,
         ledger=marginal_pc.ledger(empty, params),
         steps=(),

@@ -10,24 +10,31 @@ import streamlit as st
 from engine import RunResult
 from engine.diagnostics import Descent
 from engine.words.run import CLAIMED, GUARANTEED
-from pages.draw.charts import Axis, Curve, Figure, curves, titled
+from pages.draw.charts import LOW, Axis, Curve, Figure, curves, titled
 from pages.shell.words import UNITS, number
 
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
 _STEPS = Axis("Iteration")
 
 
-def progress(found: Descent, height: int) -> None:
+def _record(result: RunResult) -> Descent:
+    found = result.diagnostics.descent()
+    assert found is not None
+    return found
+
+
+def progress(result: RunResult) -> None:
     """Draw objective and h(W) by iteration."""
+    found = _record(result)
     cycles, objective = [max(v, _TINY) for v in found.h], found.objective
     scale = Axis("h(W)", log=True)
     drawn: Figure | str = "The run ended before its first iteration."
     if cycles and objective:
         right = _line("h(W), right axis", cycles, second=True)
         lines = [_line("Objective", objective, style=1), right]
-        drawn = curves(lines, _STEPS, Axis("Objective"), second=scale, height=height)
+        drawn = curves(lines, _STEPS, Axis("Objective"), second=scale, height=LOW)
     elif cycles:
-        drawn = curves([_line("h(W)", cycles)], _STEPS, scale, height=height)
+        drawn = curves([_line("h(W)", cycles)], _STEPS, scale, height=LOW)
     titled(
         f"{'Objective and h(W)' if objective else 'h(W)'} by iteration",
         drawn,
@@ -45,14 +52,14 @@ def _line(name: str, values: Sequence[float], **look: Any) -> Curve:
     return Curve(name=name, x=count, y=list(map(float, values)), mode="lines", **look)
 
 
-def epsilons(found: Descent, result: RunResult, height: int) -> None:
+def epsilons(result: RunResult) -> None:
     """Draw the charge of each iteration."""
-    spent, ledger = found.epsilon, result.ledger
+    spent, ledger = _record(result).epsilon, result.ledger
     drawn: Figure | str
     if len(spent) > 1:
         title = f"{CLAIMED if ledger.cap is None else GUARANTEED}, share"
         axis = Axis(title, ends=(0.0, 1.15 * max(spent)))
-        drawn = curves([_line("ε", spent)], _STEPS, axis, height=height)
+        drawn = curves([_line("ε", spent)], _STEPS, axis, height=LOW)
     elif spent:
         drawn = (
             f"One release took all of ε = {number(spent[0])}. Every iteration reuses the "

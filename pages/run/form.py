@@ -20,7 +20,7 @@ from pages.draw.links import NAMES
 from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.form import parameter, parameters, placed
+from pages.shell.form import beside, parameter, parameters, placed
 from pages.shell.runs import Shown, button_label
 from pages.shell.settings import VISIT, draft, drafted, drafted_source, parameters_of
 from pages.shell.state import Draft, Place
@@ -63,7 +63,7 @@ def _folded(chosen: Algorithm, params: Draft) -> None:
     known_button("run")
     form = draft()
     if not drafted_source().own:
-        for column, name in zip(st.columns(2, gap="small"), ("sample", "seed"), strict=True):
+        for column, name in beside(("sample", "seed")):
             with column:
                 parameter(VISIT[name], form, key="run")
     if plainly(drafted_source().name)["nodes"]:

@@ -14,15 +14,15 @@ from engine.registry import algorithm
 from engine.words.run import CLAIMED, PROVEN, epsilon_name
 from pages import worker
 from pages.draw import palette, style_of
-from pages.draw.charts import Axis, Group, banded, bars, curves, figure, grouped, titled
+from pages.draw.charts import LOW, Axis, Group, banded, bars, curves, figure, grouped, titled
 from pages.draw.graphs import comparison
 from pages.run.form import MOST, PINS
 from pages.shell import listen
+from pages.shell.form import folded
 from pages.shell.runs import Points, Shown, first_curve
 from pages.shell.task import Task, redraw_until_done
 from pages.shell.words import UNITS, number
 
-HEIGHT = 180  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
 SEEN = 0.005  # a budget below this share of the largest has no visible bar
 
@@ -63,20 +63,15 @@ def _pin_button(run: Shown) -> None:
 
 def charts(run: Shown) -> None:
     """Draw F1 over ε with this run, CI tests by order and budget by order in one row."""
-    result, found = run.result, run.result.diagnostics.descent()
-    first, second, third = st.container(key="run-charts").columns(3, gap="medium")
-    if found is not None:
+    first, *others = st.container(key="run-charts").columns(3, gap="medium")
+    parts = tests_chart, budget_chart
+    if run.result.diagnostics.descent() is not None:
         from pages.run import descent  # the charts of a score-based run
 
-        with second:
-            descent.progress(found, HEIGHT)
-        with third:
-            descent.epsilons(found, result, HEIGHT)
-    else:
-        with second:
-            tests_chart(result)
-        with third:
-            budget_chart(result)
+        parts = descent.progress, descent.epsilons
+    for column, part in zip(others, parts, strict=True):
+        with column:
+            part(run.result)
     with first:  # last, because it may be redrawn while its runs are made
         task = first_curve(run.request, run.data)
         if task is None:
@@ -94,13 +89,13 @@ def _f1_chart(run: Shown, task: Task) -> None:
     here, scores = float(run.request.params["epsilon"]), run.result.metrics_tested
     assert scores is not None
     key, f1 = run.result.algorithm, scores.skeleton_f1
-    line = banded(f"Median of {worker.CURVE_RUNS} runs", points, style_of(key)) if points else None
+    name = f"Median of {worker.CURVE_RUNS} runs"
     ends = min(worker.EPSILONS[0], here), max(worker.EPSILONS[-1], here)
     drawn = curves(
-        [line] if line else [],
+        [banded(name, points, style_of(key))] if points else [],
         Axis(epsilon_name(algorithm(key).epsilon_unit, run.result.params), log=True, ends=ends),
         Axis("Skeleton F1", ends=(0.0, 1.05)),
-        height=HEIGHT,
+        height=LOW,
         here=(here, f1, "You are here"),
     )
     # The star has its words below it, where the curve, which rises, leaves room.
@@ -118,7 +113,7 @@ def tests_chart(result: RunResult) -> None:
         titled(title, "The run ended before its first test.")
         return
     words, orders = [f"{c:,}" for c in counts], range(len(counts))
-    drawn = bars(orders, counts, x_title="Order", y_title="Tests", words=words, height=HEIGHT)
+    drawn = bars(orders, counts, x_title="Order", y_title="Tests", words=words, height=LOW)
     titled(title, drawn, key="run-tests", alt="Conditional independence tests at each order")
 
 
@@ -150,7 +145,7 @@ def budget_chart(result: RunResult) -> None:
             x_title=word.capitalize(),
             y_title=f"Share of {unit} (%)" if capped else PROVEN,
             words=[f"{v:.0f} %" if capped else number(v) for v in values],
-            height=HEIGHT,
+            height=LOW,
             top=min(118.0, max(values) * 1.3) if capped else None,
         )
         titled(title, drawn, key="run-budget", alt=f"Budget charged at each {word}")
@@ -168,7 +163,7 @@ def _plan_chart(found: Allocation, title: str, y_title: str) -> None:
     table = table[table.max(axis=1) > SEEN * table.to_numpy().max()]
     looks = zip(costs, palette().bars, ("/", "", ""), strict=True)
     groups = [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks]
-    drawn = grouped(list(table.index), groups, x_title="Order", y_title=y_title, height=HEIGHT)
+    drawn = grouped(list(table.index), groups, x_title="Order", y_title=y_title, height=LOW)
     titled(title, drawn, key="run-budget", alt="Budget planned and charged at each order")
     if list(table.index) == [0]:
         st.caption("The plan gives order 0 all budget, so no conditional CI test ran.")
@@ -184,12 +179,13 @@ def more(run: Shown) -> None:
     st.session_state["run-node"] = chosen
     _watch_node(chosen or "")
     title = "More: scores, reasons, edges, ledger, files"
-    box = st.expander(title, key="run-more", on_change="rerun")
-    if box.open:
-        from pages.run.more import tabs  # the first view does not wait for it
+    folded(title, lambda: _tabs(run), key="run-more")
 
-        with box:
-            tabs(run)
+
+def _tabs(run: Shown) -> None:
+    from pages.run.more import tabs  # the first view does not wait for it
+
+    tabs(run)
 
 
 # Graphs live in frames: a click travels to the page here, and the chosen node to every frame.
