@@ -186,7 +186,7 @@ def test_the_scores_of_a_run_that_ended_early(monkeypatch):
     assert [value for _, value, _ in more.score_tiles(EARLY)] == [*told, f"{shd}"]
     said = []
     monkeypatch.setattr(more.st, "caption", said.append)
-    monkeypatch.setattr(more, "tiles", lambda rows: None)
+    monkeypatch.setattr(more.show, "tiles", lambda rows: None)
     monkeypatch.setattr(more, "count_line", lambda *_: None)
     more.scores_view(SimpleNamespace(result=EARLY, data=ASIA, request=mock.Mock()))
     (recall, precision, f1, directed, whole), *_ = by_hand(EARLY, all_pairs=True)
