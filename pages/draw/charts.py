@@ -34,7 +34,7 @@ UNDER: Mapping[str, Any] = {
     "font": {"size": 13},
 }
 CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
-LOW = 180  # pixels of a chart that is one of three in a row
+LOW = 180  # pixels of each chart in a row of three
 MOST_WORDS = 16  # with more bars there is no room for their values
 
 

@@ -438,7 +438,7 @@ def redraw_until_done(
         going = not all(task.done for task in find())
 
     if not going:
-        with st.container():  # in the place of the fragment, so that nothing is drawn anew
+        with st.container():  # in the place of the fragment, so that no element is mounted again
             draw()
         return
     looked: list[bool] = []
