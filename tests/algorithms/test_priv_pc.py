@@ -1,11 +1,9 @@
 """Priv-PC: its order of sieve and examine, its tweak, the noise of a plan."""
 
-import math
 
 import pytest
 
 from engine import ALGORITHMS, InputError, load_dataset, run
-from engine.search.noisy_score import least_unit
 
 ASIA = load_dataset("asia", n=20_000)
 
@@ -33,12 +31,3 @@ def test_a_tweak_is_at_most_the_threshold():
     for values in {"tweak": 0.06, "threshold": 0.05}, {"tweak": 0.5}:
         with pytest.raises(InputError, match="tweak must be at most the threshold"):
             build(values)
-
-
-def test_the_noise_that_a_plan_is_told_is_an_examines():
-    """Deviation sqrt(2) b of Lap(b), b as it is charged for the pair with fewest levels."""
-    result = run("priv_pc", ASIA, epsilon=5.0)
-    told = ALGORITHMS["priv_pc"].noise(ASIA, result.params)
-    scales = {c.event.scale for c in result.ledger if c.label == "examine" and c.order == 0}
-    assert told == pytest.approx(math.sqrt(2) * min(scales))
-    assert least_unit(ASIA, result.params) == pytest.approx(3 / math.sqrt(20_000))

@@ -38,22 +38,10 @@ def trial():
     return [["treatment", "severe", "cost"], *np.array(words).T.tolist()]
 
 
-def survey():
-    """Answers of people on their way to work; the last has three levels."""
-    rng = np.random.default_rng(5)
-    town, school = rng.random((2, 3_000)) < 0.5
-    car = rng.random(3_000) < 0.7 - 0.3 * town
-    late = rng.integers(0, 2, 3_000) + (rng.random(3_000) < 0.2 + 0.4 * car)
-    words = [np.where(one, "yes", "no") for one in (town, school, car)]
-    words.append(np.array(["never", "seldom", "often"])[late])
-    return [["town", "school", "car", "late"], *np.array(words).T.tolist()]
-
-
 # Rows, cause and outcome, its counted levels, the columns before the cause.
 ASKED = {
     "panel": (panel, SMOKES, DIED, "yes", []),
     "trial": (trial, "treatment", "cost", "the mean, in its unit", ["severe"]),
-    "survey": (survey, "car", "late", "often", ["town", "school"]),
 }
 
 
@@ -141,6 +129,7 @@ def test_from_a_file_through_a_question_to_an_answer(new_page, screenshots, tmp_
     paid = load_release(path)
     schema, [asked] = paid.release.schema, paid.release.schema.questions
     assert (asked.cause, asked.outcome) == (cause, outcome)
+    assert paid.release.rows == {"panel": 400, "trial": 3_000}[name]
     answer = paid.answer()
     assert answer.difference is not None
     assert answer.in_unit == (name == "trial")

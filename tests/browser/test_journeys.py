@@ -158,29 +158,3 @@ def test_back_and_forward_a_slow_link_and_two_tabs(new_page, window, app_server)
         settle(other)
         assert other.locator(BROKEN).count() == 0
     assert page.locator(BROKEN).count() == 0
-
-
-def runs_done(page):
-    """Return the runs that a study has done, and all of its runs."""
-    words = page.get_by_text(re.compile(r"\d+ of \d+ runs")).first.inner_text()
-    return [int(n) for n in re.search(r"(\d+) of (\d+) runs", words).groups()]
-
-
-def test_a_reload_in_the_middle_of_a_study_and_a_second_tab(new_page, window, app_server):
-    page = new_page
-    page.goto("/choose-epsilon?data=asia&n=2000&algorithm=marginal_pc&study.seeds=5")
-    page.get_by_role("button", name="Find ε").click()
-    before, total = runs_done(page)
-    page.reload()
-    after, same = runs_done(page)
-    assert same == total > after >= before
-    with opened(window, app_server) as other:
-        other.goto(page.url)
-        answers = set()
-        for one in (page, other):
-            one.get_by_role("heading", name="Marginal PC on asia, 2,000 rows").wait_for()
-            one.get_by_role("button", name="Cancel").wait_for(state="detached")
-            settle(one)
-            answers.add(one.get_by_role("heading", name="Marginal PC on asia").inner_text())
-            assert one.locator(BROKEN).count() == 0
-        assert len(answers) == 1

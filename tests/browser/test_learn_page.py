@@ -250,7 +250,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     wall.get_by_text("Joined: 4. Voted: 1.").wait_for()
     paid = phones[0].get_by_text("You chose").inner_text().removeprefix("You chose ").rstrip(".")
     wall.get_by_role("button", name="Show the answer").click()
-    wall.get_by_text("median is").wait_for()
+    wall.get_by_text(f"median is {paid}").wait_for()
     wall.locator(".st-key-answer .js-plotly-plot").wait_for()
     wall.screenshot(path=screenshots / "learn_wall_price.png")
     assert steps.findings(wall) == []

@@ -103,13 +103,6 @@ def test_declarations_are_whole(key):
                 assert all(declared[other].check(v) == v for v in admitted)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_unknown_parameters_are_refused(key, sample):
-    with pytest.raises(InputError, match="no parameter 'epsilom'") as caught:
-        run(key, sample, epsilom=1.0)
-    assert str(caught.value).endswith(".") or str(caught.value).endswith("?")
-
-
 # A run ----------------------------------------------------------------------------------
 
 

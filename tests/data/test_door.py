@@ -164,7 +164,8 @@ def test_the_synthetic_table_of_persons_is_read_by_its_schema(tmp_path, capsys, 
     table, stated = tmp_path / "t.csv", tmp_path / "s.json"
     VISITS.save(stated)
     assert main(["synthetic", str(tmp_path / "r.json"), "--out", str(table)]) == 0
-    made = paid.synthetic(paid.release.rows)
+    assert "replace one person with all of their rows" in (tmp_path / "r.html").read_text("utf-8")
+    made = paid.synthetic(visits()["patient"].nunique())
     for data in (
         by_page(table, stated),
         by_command(table, stated, capsys, monkeypatch),

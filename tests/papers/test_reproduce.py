@@ -1,7 +1,6 @@
 """The papers reproduced in the small: rows, files, resuming, and the one table of all of them."""
 
 import math
-import re
 from pathlib import Path
 
 import numpy as np
@@ -79,29 +78,6 @@ def test_the_page_of_the_documents_is_what_was_measured():
     theorems += ["CURATE Lemma 1", "CURATE Lemma 2", "CURATE eq. 16", "Priv-PC Algorithm 5"]
     assert set(theorems) <= stated
     assert {"Priv-PC figure 1", "Priv-PC table 3", "CURATE table 5", "CURATE table 6"} <= stated
-
-
-def test_every_cell_of_the_page_is_a_commands_and_every_deviation_is_said_why():
-    """Read from the page alone: its headings are commands, its rows eight cells."""
-    page = (ROOT / "research" / "reproduction.md").read_text(encoding="utf-8")
-    head, *sections = page.split("\n## ")
-    assert "| item |" not in head
-    commands = [s.splitlines()[0].strip("`") for s in sections]
-    wheel = {"pairs-accuracy"}  # needs a person's copy of the pairs
-    assert commands == [f"engine reproduce {name}" for name in STUDIES if name not in wheel]
-    for section in sections:
-        lines = section.splitlines()
-        assert re.fullmatch(r"Not timed\.|\d+ (s|minutes) of one core\.", lines[2])
-        rows = [re.split(r" \| ", line[2:-2]) for line in lines if line.startswith("| ")][2:]
-        assert rows
-        for row in rows:
-            assert len(row) == 8, row
-            assert not re.search(r"(?<!\\)\|", "".join(row)), row  # it would end the cell
-            _, _, *found, _, mark, reason = row
-            assert mark in MARKS
-            assert all(found), row
-            assert reason or mark in "=?", row
-    assert not re.search(r"not (given|known)", page)
 
 
 def test_the_authors_lists_lack_true_links_and_have_false_ones():

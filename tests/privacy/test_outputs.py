@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -18,9 +17,7 @@ from engine.cli.run import summary
 from engine.data.pairs import read_pair
 from engine.data.schema import Column, Schema
 from engine.serialise import result_dict
-from engine.studies.store import ResultStore
 from engine.studies.study import estimate
-from engine.studies.summary import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 YES_NO = ("no", "yes")
@@ -58,35 +55,6 @@ def files(tmp_path):
 def printed(capsys, *argv):
     assert main(argv) == 0
     return capsys.readouterr().out
-
-
-# 1. Digests, clocks ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("key", ["priv_pc", "gram_notears"])
-def test_a_run_tells_neither_digest_nor_clock_nor_seed(own, key):
-    result = run(key, own)
-    found = result_dict(result)
-    text = json.dumps(found) + summary(result) + repr(result)
-    assert own.fingerprint[:12] not in text
-    assert found["seconds"] is None
-    assert found["seed"] is None
-    assert math.isnan(result.seconds)
-    assert " s\n" not in summary(result)
-
-
-def test_a_study_tells_neither_digest_nor_clock(own, tmp_path):
-    path = tmp_path / "own.db"
-    results = list(sweep(own, "svt_pc", seeds=2, store=path))
-    text = json.dumps([r.as_dict() for r in results]) + frame(results).to_csv()
-    with ResultStore(path) as store:
-        again = list(store.results())
-    assert sorted(r.fixed() for r in again) == sorted(r.fixed() for r in results)
-    kept = b"".join(p.read_bytes() for p in tmp_path.iterdir())
-    assert own.fingerprint[:12] not in text
-    assert own.fingerprint[:12].encode() not in kept
-    assert all(r.as_dict()["seconds"] is None and r.as_dict()["seed"] is None for r in results)
-    assert all(math.isnan(r.seconds) for r in (*results, *again))
 
 
 def test_an_estimate_does_not_touch_the_rows(own, monkeypatch):
@@ -211,24 +179,6 @@ def test_codes_without_levels_are_no_schema(own):
     assert any("levels" in note for note in data.notes)
     assert math.isinf(run("svt_pc", data).proven.epsilon)
     assert run("svt_pc", own).proven.epsilon == 1.0
-
-
-def rows_of(data):
-    return Counter(map(tuple, data.row_codes().tolist()))
-
-
-def test_no_cell_changes_the_schema_or_refuses_the_file():
-    """One record is replaced by everything that a cell can be: the run's public facts stay."""
-    rows = table().decode().splitlines()
-    numeric = Column(name="d", type="numeric", bounds=(0, 10), bins=4, other="level")
-    mixed = Schema((*SCHEMA.columns[:3], numeric))
-    for cells in ("yes,no,yes,maybe", ",,,", "?,NA,nan,1e308", "x,y,z,-5", "yes,no,yes,7e9"):
-        neighbour = "\n".join([rows[0], cells, *rows[2:]]).encode()
-        for schema in (SCHEMA, mixed):
-            data, before = (read_table(raw, schema=schema) for raw in (neighbour, table()))
-            assert (data.levels, data.names, data.n) == (before.levels, before.names, before.n)
-            assert (rows_of(data) - rows_of(before)).total() <= 1
-            assert data.notes == before.notes
 
 
 # 5. Files of workers -----------------------------------------------------------------------

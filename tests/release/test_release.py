@@ -158,6 +158,7 @@ def test_refusals_charge_nothing(book):
         (data, {"epsilon": -1.0}),
         (data, {"epsilon": 1e6}),  # hardened noise has no such delta
         (data, {"bogus": 1}),
+        (data, {"algorithm": "priv_pc"}),
         (data, {"delta": 0.05}),  # more than there is
     ):
         with pytest.raises(InputError) as caught:

@@ -1,21 +1,17 @@
 """Tables, bands, stability and the smallest sufficient epsilon."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from engine import load_dataset, run, sweep
 from engine.graphs.metrics import SCORES
 from engine.serialise import result_dict
 from engine.studies.summary import (
-    TESTED,
     bands,
     edge_stability,
     frame,
-    smallest_epsilons,
     summary,
     varied,
 )
@@ -113,31 +109,3 @@ def test_edge_stability_is_a_share_of_the_seeds(results):
     found = next(r for r in results if r.algorithm == "pc").skeleton
     assert set(one["edge"]) == {f"{a} - {b}" for a, b in found}
     assert (one["share"] == 1).all()
-
-
-def _study(medians):
-    rows = [
-        {"dataset": "d", "algorithm": "a", "epsilon": e, "seed": s, TESTED["skeleton_f1"]: f}
-        for e, f in medians.items()
-        for s in range(3)
-    ]
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("medians", "target", "epsilon"),
-    [
-        ({0.1: 0.2, 1.0: 0.6, 10.0: 1.0}, 0.8, 10.0),
-        ({0.1: 0.2, 1.0: 0.6, 10.0: 1.0}, 0.6, 1.0),
-        ({0.1: 0.9, 1.0: 0.9, 10.0: 1.0}, 0.8, 0.1),
-        # What falls below the target again has not met it.
-        ({0.1: 0.2, 1.0: 0.9, 10.0: 0.5, 100.0: 0.9}, 0.7, 100.0),
-        ({0.1: 0.2, 1.0: 0.6, 10.0: 0.7}, 0.8, math.nan),
-        ({0.1: 0.9, 1.0: 0.9, 10.0: 0.7}, 0.8, math.nan),
-    ],
-)
-def test_smallest_epsilon(medians, target, epsilon):
-    answer = smallest_epsilons(_study(medians), target).iloc[0]
-    assert answer["epsilon"] == pytest.approx(epsilon, nan_ok=True)
-    assert answer["reached"] == (not math.isnan(epsilon))
-    assert answer["best"] == max(medians.values())

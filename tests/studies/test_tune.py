@@ -56,6 +56,7 @@ def test_an_answer_and_its_interval():
     # A median that falls again does not count.
     falls = answer_of(made_up({0.1: [0.9] * 3, 1.0: [0.2] * 3, 3.0: [0.9] * 3}), 500, 0.6)
     assert falls.epsilon == 3.0
+    assert answer_of(made_up({1.0: [0.6] * 3}), 500, 0.6).epsilon == 1.0  # what it equals is met
 
 
 def test_an_interval_holds_the_crossing_as_often_as_it_says_and_is_no_finer_than_the_grid():

@@ -146,22 +146,6 @@ def state(app, *cards):
     press(app, "schema-use")
 
 
-def test_the_columns_are_stated_card_by_card(data_page):
-    app = data_page
-    own_table(app, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
-    assert "Nothing is declared about this table" in told(app)
-    to_cards(app)
-    assert "0 of the used columns are declared (public); 2 are inferred" in told(app)
-    state(app)
-    assert "I declare this" in app.error[0].value
-    state(app, 1, 2)
-    data = app.session_state["own_data"]
-    assert (data.declared, data.names) == (True, ("a", "b"))
-    assert "read with a declared schema" in told(app)
-    step(app, "known")
-    assert "There are 60 rows" in told(app)
-
-
 def test_persons_have_one_row(data_page):
     app = data_page
     rows = "".join(f"p{k % 20},{k % 7},{'ny'[k % 2]},20{k + 10}-01-01\n" for k in range(80))
@@ -184,18 +168,6 @@ def test_persons_have_one_row(data_page):
     assert app.session_state["own_data"].n == 20
     step(app, "known")
     assert "replace one person with all of their rows" in told(app)
-
-
-def test_who_a_person_is_is_proposed_where_values_repeat(data_page):
-    rows = "".join(f"{20_000 + k // 6},{'ny'[k % 2]},{k % 5}\n" for k in range(600))
-    own_table(data_page, f"pnr,smokes,score\n{rows}".encode())
-    to_cards(data_page)
-    assert "pnr: one value has up to 6 rows." in told(data_page, "caption")
-    data_page.radio(key="cards-several").set_value(columns.MANY).run()
-    assert data_page.toggle(key="card-0-person").value
-    press(data_page, "schema-all")
-    press(data_page, "schema-use")
-    assert data_page.session_state["own_data"].n == 100
 
 
 def test_cards_begin_with_the_schema_in_force_and_keep_what_they_do_not_show(data_page):
@@ -354,17 +326,6 @@ def test_a_bad_file_or_edge_list_gives_one_sentence(data_page):
         (error,) = data_page.error
         assert re.fullmatch(r"[^\n]*\.", error.value), error.value
         assert "Traceback" not in error.value
-
-
-def test_names_of_columns_cannot_break_the_page(app):
-    nasty = '</script><img src=x onerror=alert(1)>,"**b** `c` $x$"\n'
-    rows = "".join(f"{k % 2},{(k // 3) % 2}\n" for k in range(300))
-    own_table(app, (nasty + rows).encode(), page="run")
-    press(app, "run")
-    page = app.get("iframe")[0].proto.srcdoc
-    assert "<img" not in page
-    assert page.count("</script>") == page.count("<script")
-    assert "<img" not in told(app, "html")
 
 
 # What Streamlit makes of Markdown and of the text that it leaves: a link, an icon, an emoji, marks.

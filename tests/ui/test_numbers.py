@@ -13,7 +13,6 @@ from engine import Dataset, load_dataset, run
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.links import LinkClass
 from engine.graphs.view import Link
-from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
@@ -90,10 +89,6 @@ def test_runs_on_the_same_rows_cost_their_sum():
     assert together([*costs, Guarantee(math.inf, 0.0)]).startswith("no bound on ε")
 
 
-def test_a_count_has_its_noun_in_the_right_number():
-    assert [text.count(n, "edge") for n in (0, 1, 1_200)] == ["0 edges", "1 edge", "1,200 edges"]
-
-
 def test_what_was_charged_is_told_by_order_or_else_by_iteration():
     by_step = Ledger(Guarantee(8.0, 1e-5))
     by_step.charge(LaplaceEvent(0.5, 1.0), order=7, iteration=1)
@@ -115,42 +110,6 @@ def test_a_negative_weight_is_told_with_its_sign_and_drawn_by_its_size():
     drawn = weighted([Link(names[k], names[k + 1], True) for k in range(3)], found)
     assert [link.note for link in drawn] == ["Weight: -0.8", "Weight: 0.8", "Weight: 0.2"]
     assert drawn[0].width == drawn[1].width > drawn[2].width
-
-
-def marginal(edges, arrows):
-    known = MarginalDiagnostics(edge_confidence=edges, direction_confidence=arrows)
-    return replace(run("marginal_pc", CANCER), diagnostics=known)
-
-
-def test_an_arrow_carries_its_probability_where_it_is_in_doubt():
-    arrows = {(0, 1): 0.84, (1, 0): 0.1, (1, 2): 0.999, (2, 1): 0.0, (2, 3): 0.3, (3, 2): 0.3}
-    result = marginal(dict.fromkeys([(0, 1), (1, 2), (2, 3)], 0.9), arrows)
-    names = CANCER.names
-    links = [Link(names[k], names[k + 1], k < 2) for k in range(3)]
-    assert [link.label for link in weighted(links, result)] == ["84 %", "", ""]
-
-
-def test_a_link_is_as_thick_and_opaque_as_it_is_sure():
-    """From nothing at 1/2 to all at 1."""
-    sure = {(0, 1): 0.5, (1, 2): 0.75, (2, 3): 1.0, (3, 4): 0.2}
-    links = [Link(CANCER.names[i], CANCER.names[j], False) for i, j in sure]
-    drawn = [(link.width, link.opacity) for link in weighted(links, marginal(sure, {}))]
-    assert drawn == [(1, 0.5), (2.5, 0.75), (4, 1), (1, 0.5)]
-
-
-def test_the_ledger_adds_its_charges_up():
-    table = ledger.ledger_table(replace(RUN, ledger=paid(1.0, 2.0, 0.5)))
-    assert table["ε"].tolist() == [1.0, 2.0, 0.5]
-    assert table["Total ε"].tolist() == [1.0, 3.0, 3.5]
-
-
-def test_released_tables_are_counted_by_their_size(monkeypatch):
-    tables = ((0, 1), (1, 2), (0, 1, 2), (2, 3), (4,))
-    result = replace(RUN, diagnostics=MarginalDiagnostics(released_tables=tables))
-    said = []
-    monkeypatch.setattr(ledger.st, "caption", said.append)
-    ledger.released_view(result, dict(zip(RUN.names, RUN.names, strict=True)))
-    assert said[0].startswith("1 one-way, 3 two-way, 1 three-way; ")
 
 
 # A run that ended early, found by hand: sets of pairs, and each pair's marks.

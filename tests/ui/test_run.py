@@ -249,21 +249,6 @@ def test_graphs_and_tables_have_one_label_for_a_column(app, tab):
         assert other not in shown
 
 
-def test_a_link_brings_the_same_run(app, open_app):
-    app.selectbox(key="run-network").set_value("sachs").run()
-    enter(app, "run-n", 5000)
-    enter(app, "run-seed", 7)
-    app.pills(key="presets").set_value("Loose").run()
-    press(app, "run")
-    again = open_app(**address(app))
-    assert "Sachs" in told(again, "html")
-    assert metrics(app).keys() >= {"Skeleton F1", TESTS, "Remaining (ρ)"}
-    assert {**metrics(again), "Seconds": ""} == {**metrics(app), "Seconds": ""}
-    assert again.number_input(key="run-seed").value == 7
-    assert again.number_input(key="param-epsilon").value == 10.0
-    assert "Settings changed" not in told(again, "warning")
-
-
 @pytest.mark.parametrize(
     ("query", "words"),
     [
