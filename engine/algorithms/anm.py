@@ -94,7 +94,8 @@ class AnmParameters(PrivateBudget):
         low=0.01,
         high=5.0,
         title="Width of HSIC's kernels",
-        help="In the same units. The median heuristic would read it from the data.",
+        help="In units in which the declared bounds of a column are -1 and 1. The median heuristic "
+        "would read it from the data.",
         when=OF_HSIC,
     )
     tune: bool = param(

@@ -10,9 +10,11 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
+from engine.algorithms.anm import AnmParameters
 from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simulate_pair
 from engine.pairs.decision import Setting
-from engine.params import Parameters, param, relevant
+from engine.pairs.protocol import DIFFERENCE, TWO_SCORES, VOTE
+from engine.params import Parameters, again, param, relevant
 from engine.request import Request, Source
 from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import mode
@@ -49,14 +51,16 @@ class Fields(Parameters):
     epsilon: float = param(
         1.0, "Total ε", among=tuple(EPSILONS), help="Strict: each of two scores gets half of it."
     )
-    release: str = param(
-        "vote", "Released value", choices=("vote", "difference", "scores"), help=PROTECTS
-    )
-    ridge: float = param(
-        0.001, "Ridge λ", low=1e-6, high=1.0, help="Penalty of the kernel ridge regression."
-    )
-    width: float = param(0.3, "Width of the fit's kernel", low=0.1, high=5.0)
-    score_width: float = param(0.2, "Width of HSIC's kernels", low=0.01, high=5.0)
+    release: str = again(
+        AnmParameters,
+        "release",
+        default=VOTE,
+        choices=(VOTE, DIFFERENCE, TWO_SCORES),
+        help=PROTECTS,
+    )  # fmt: skip
+    ridge: float = again(AnmParameters, "ridge", log=False, when={})
+    width: float = again(AnmParameters, "width", when={})
+    score_width: float = again(AnmParameters, "score_width", when={})
     seed: int = param(
         0,
         "Noise seed",
