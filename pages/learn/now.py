@@ -17,6 +17,7 @@ from engine.studies.repeat import usual
 from engine.teaching.classroom import ONCE
 from pages.draw import charts, ink
 from pages.draw.charts import Group, grouped
+from pages.draw.links import titles_of
 from pages.learn.tour import Tour, run_of
 from pages.shell import presenting, state
 from pages.shell.form import parameters
@@ -77,7 +78,7 @@ def now_view(now: Tour) -> None:
 
 def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
     """Choose a cause and an outcome; show how narrow its interval will be at this ε."""
-    data, titles = now.dataset, now.titles
+    data, titles = now.dataset, titles_of(now.dataset)
     assert data.truth is not None
     pairs = sorted(data.truth.edges)
     chosen = st.selectbox(

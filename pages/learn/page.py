@@ -8,10 +8,9 @@ import streamlit as st
 
 from pages.learn import now as study
 from pages.learn import scenes, search, shuffle, sieve
-from pages.learn.phone import ballot
+from pages.learn.classroom import PHONE, ballot, door, led, wall
 from pages.learn.steps import BY_KEY, OLD, STEPS
 from pages.learn.tour import draft, onto, rows_of, settings, tour, ways
-from pages.learn.wall import PHONE, door, led, wall
 from pages.shell import heading, presenting, show_strip
 from pages.shell.settings import bundled
 from pages.shell.words import safe

@@ -21,7 +21,7 @@ from engine.teaching.lessons import noisy_test, query, strengths
 from engine.teaching.neighbours import counterexample
 from pages.draw import charts
 from pages.draw.charts import bars
-from pages.draw.links import found_links
+from pages.draw.links import found_links, titles_of
 from pages.draw.scene import given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft, nearest, places
@@ -50,7 +50,7 @@ def pair_of(now: Tour, title: str, start: tuple[str, str], key: str) -> tuple[st
     """Draw the choice of two columns by their plain names, and return them; ``start`` is the
     default."""
     pairs = list(combinations(now.dataset.names, 2))
-    at, words = pairs.index(start) if start in pairs else 0, now.titles
+    at, words = pairs.index(start) if start in pairs else 0, titles_of(now.dataset)
     chosen: tuple[str, str] = st.selectbox(
         title, pairs, at, key=key, format_func=lambda pair: " – ".join(words[c] for c in pair)
     )
@@ -62,9 +62,10 @@ def noise_view(now: Tour) -> None:
     left, right = st.columns([2, 4], gap="large")
     with left:
         x, y = pair_of(now, "Which pair", ("tub", "dysp"), "learn-pair")
+        titles = titles_of(now.dataset)
         test = noisy_test(now.dataset, query(now.dataset, x, y), EACH)
         st.markdown(
-            f"The link between **{plain(now.titles[x])}** and **{plain(now.titles[y])}** has "
+            f"The link between **{plain(titles[x])}** and **{plain(titles[y])}** has "
             f"strength **{number(test.exact)}** (the test statistic, Kendall's). A link below the "
             f"threshold T = {number(test.level)} is removed. One person can change the strength "
             f"by at most {number(test.sensitivity)} (the sensitivity). The scale of the noise is "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pandas as pd
 import streamlit as st
 
@@ -27,39 +25,33 @@ _BEFORE = (
 def shuffle_view(now: Tour) -> None:
     """Draw the guess, the button, and each algorithm's links."""
     guessed = _guess(now)
-    titles = {algorithm(key).title: key for key in ALGORITHMS}
-    before = {title: shown_run(now, key) for title, key in titles.items()}
-    runs = {
-        title: [  # new rows and new noise each time
-            shown_run(now, key, seed=now.seed + k, shuffle=k) for k in range(now.shuffles)
-        ]
-        for title, key in titles.items()
-    }
-    latest = {title: some[-1] if some else before[title] for title, some in runs.items()}
-    drawn = [
-        (f"{title}: {text.count(len(links_of(result)), 'link')}", found_links(result))
-        for title, result in latest.items()
-    ]
-    table = pd.DataFrame({"Algorithm": list(titles), "Links before": _counts(before.values())})
-    if now.shuffles:
-        each = [_counts(some) for some in runs.values()]
-        table["After"] = [counts[-1] for counts in each]
-        table["Mean after"] = [round(sum(counts) / len(counts), 1) for counts in each]
+    rows, drawn, seen = [], [], []
+    for key in ALGORITHMS:
+        # New rows and new noise each time.
+        seeds = [{}, *({"seed": now.seed + k, "shuffle": k} for k in range(now.shuffles))]
+        runs, title = [shown_run(now, key, **each) for each in seeds], algorithm(key).title
+        before, *counts = (len(links_of(result)) for result in runs)
+        rows.append({"Algorithm": title, "Links before": before})
+        if counts:
+            mean = round(sum(counts) / len(counts), 1)
+            rows[-1] |= {"After": counts[-1], "Mean after": mean}
+        seen += [title] if counts and counts[-1] else []
+        links = text.count(len(links_of(runs[-1])), "link")
+        drawn.append((f"{title}: {links}", found_links(runs[-1])))
     left, right = st.columns([3, 2], gap="large")
     with left:
         gallery(now, drawn, across=2, alt="Links that each algorithm sees")
     with right:
-        seen = [title for title, result in latest.items() if links_of(result)]
         st.markdown(_answer(seen, guessed) if now.shuffles else _BEFORE)
-        show.table(table, alt="Links before and after the shuffle, by algorithm")
+        show.table(pd.DataFrame(rows), alt="Links before and after the shuffle, by algorithm")
         st.html(classes_key(drawn))
-        rows = f"{now.dataset.n:,} rows, ε = {text.number(now.epsilon)} for each whole private run"
+        data = f"{now.dataset.n:,} rows, ε = {text.number(now.epsilon)} for each whole private run"
         which = (
             f"Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
             if now.shuffles
             else "Nothing is shuffled yet."
         )
-        st.caption(f"{rows} (strict). {which}")
+        st.caption(f"{data} (strict). {which}")
 
 
 def _guess(now: Tour) -> list[str]:
@@ -88,10 +80,6 @@ def _guess(now: Tour) -> list[str]:
 def links_of(result: RunResult) -> set[frozenset[str]]:
     """Return the links without pairs that are not fully tested."""
     return result.skeleton - result.untested_pairs
-
-
-def _counts(results: Iterable[RunResult]) -> list[int]:
-    return [len(links_of(result)) for result in results]
 
 
 def _answer(seen: list[str], guessed: list[str]) -> str:

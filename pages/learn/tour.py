@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, RunResult, run
-from engine.data.networks import plain_names
 from engine.params import Parameters, Spec, param
 from engine.percent import number
 from engine.registry import algorithm
@@ -48,12 +47,6 @@ class Tour(Parameters):
     def dataset(self) -> Dataset:
         """The network's sample, with the rows that Explore shows; public."""
         return bundled(self.data, rows_of(self.data), 0)
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The columns' names, and the same in plain words."""
-        names = self.dataset.names
-        return dict(zip(names, plain_names(self.data, names), strict=True))
 
 
 def draft() -> Values:

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from engine import InputError
 from engine.teaching.classroom import LOW, luck
 from engine.teaching.neighbours import guess_bound, moves
-from pages.learn import rooms, wall
+from pages.learn import classroom, rooms
 from pages.learn.games import lesson_of
 from pages.learn.rooms import GAMES, Rooms, link_names
 from tests.serving import ROOT
@@ -142,10 +142,10 @@ def rows(app):
 
 
 def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeypatch):
-    wall.rooms.clear()
+    classroom.rooms.clear()
     first = open_app("learn", step="person", data="cancer")
     press(first, "learn-room-open")
-    (room,) = wall.rooms()._rooms.values()
+    (room,) = classroom.rooms()._rooms.values()
     assert "phones cannot join" in told(first)
     public, python, serve, *_ = shlex.split(first.code[0].value)
     assert public == "DP_CAUSAL_EXPLORER_PUBLIC=1"
