@@ -13,7 +13,7 @@ from engine.algorithm import WHOLE_RUN, Algorithm
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
 from engine.params import relevant
-from engine.registry import GRAPHS, TITLES, algorithm
+from engine.registry import TITLES, algorithm
 from engine.request import MODEL, OWN, SEM, Source, filled
 from engine.studies.detectability import Invented, Shape, detectability, unworkable
 from engine.words.run import CLAIMED, guesses
@@ -26,6 +26,7 @@ from pages.shell.task import Task, redraw_until_done, shared
 from pages.shell.words import number
 from pages.worker import false_links
 
+SIGHT = 2  # main settings of an algorithm that are not folded away
 PRIVACY = ("epsilon", "guarantee")  # the fields of every private algorithm, always shown
 # The main settings of single algorithms, those with the largest effect first.
 LEVERS = (
@@ -54,7 +55,7 @@ def picker(*, key: str, seeded: bool = True) -> None:
         upload(key=key)
         return
     if form["data"] == SEM:
-        for place, name in beside((MODEL[0], MODEL[3], *MODEL[1:3])):
+        for place, name in beside(MODEL):
             with place:
                 parameter(VISIT[name], form, key=key)
     left, right = st.columns([3, 2], gap="small")
@@ -65,30 +66,22 @@ def picker(*, key: str, seeded: bool = True) -> None:
             parameter(VISIT["sample"], form, key=key)
 
 
-def algorithm_choice(store: Draft, *, key: str) -> str:
-    """Draw the choice of an algorithm and return its key."""
-    options = {"options": list(GRAPHS), "format_func": TITLES.__getitem__}
-    return str(bound(st.selectbox, "Algorithm", store, "algorithm", key=key, **options))
-
-
 def parameter_form(
     algorithm: Algorithm,
     values: Draft,
-    shape: Shape | None,
     *,
-    levers: int = 0,
     asked: Sequence[str] = (),
     folded: Callable[[], object] = lambda: None,
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with a warning if ε is too small for data of this ``shape``, then the given
-    number of the algorithm's main settings. The rest is folded away after the part that ``folded``
-    draws. This part runs first, because a preset sets all of them. Parameters in ``asked`` have no
-    widget here.
+    Privacy comes first, with a warning if ε is too small for the form's data, then the algorithm's
+    main settings. The rest is folded away after the part that ``folded`` draws. This part runs
+    first, because a preset sets all of them. Parameters in ``asked`` have no widget here; with
+    them all settings are folded away.
     """
     values.update(filled(algorithm.key, values))
-    sight = st.container()
+    sight, shape = st.container(), shape_of(drafted_source())
     before = relevant(algorithm.params.specs(), values)
     changed = sum(values[s.name] != s.default for s in before if s.name not in PRIVACY)
     title = f"More settings ({changed} changed)" if changed else "More settings"
@@ -107,10 +100,10 @@ def parameter_form(
                 # the caption of the other settings explains a guarantee
                 more = {"help": None} if name == "guarantee" else {}
                 parameter(specs.pop(name), values, key="param", **more)
-        for place, name in beside([name for name in LEVERS if name in specs][:levers], levers):
-            with place:
-                parameter(specs.pop(name), values, key="param")
         if not asked:
+            for place, name in beside([name for name in LEVERS if name in specs][:SIGHT]):
+                with place:
+                    parameter(specs.pop(name), values, key="param")
             warn(algorithm.key, shape, values, brief=True)
     with rest:
         for spec in specs.values():

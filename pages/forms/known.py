@@ -106,19 +106,19 @@ def fixed_words(data: Dataset, known: Knowledge) -> str:
     return f"Background knowledge alone fixes the direction of **{turned} of {pairs}** pairs."
 
 
+def given_knowledge(title: str, **options: Any) -> Any:
+    """Draw the upload of a file with background knowledge, and return the file."""
+    most = MOST_BYTES // 1_000_000
+    return st.file_uploader(title, ["json", "txt", "prior"], max_upload_size=most, **options)
+
+
 def _files(data: Dataset, known: Knowledge) -> None:
     def read() -> None:
         _PROBLEM.put(None)
         if (file := st.session_state["known-file"]) is not None:
             _keep(lambda: Known(load_knowledge(file.getvalue()), data.names).knowledge)
 
-    st.file_uploader(
-        "From a file: ours (JSON) or Tetrad's",
-        type=["json", "txt", "prior"],
-        key="known-file",
-        max_upload_size=MOST_BYTES // 1_000_000,
-        on_change=read,
-    )
+    given_knowledge("From a file: ours (JSON) or Tetrad's", key="known-file", on_change=read)
     if known:
         content = json.dumps(known.to_json(), indent=1)
         download("Save (JSON)", lambda: content, "known.json", key="known-save")

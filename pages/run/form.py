@@ -13,11 +13,11 @@ import streamlit as st
 from engine.algorithm import Algorithm
 from engine.data.networks import plainly
 from engine.privacy.budget import PRESETS
-from engine.registry import algorithm
+from engine.registry import TITLES, algorithm
 from engine.request import Request, filled
 from engine.studies.recommended import Recommended, recommended
 from pages.draw.links import NAMES
-from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
+from pages.forms import known_button, parameter_form, picker
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.form import beside, parameter, parameters, placed
@@ -38,10 +38,11 @@ PINS: Place[list[Shown]] = Place("pinned", list)
 def settings_form() -> tuple[Request, bool]:
     """Draw dataset, algorithm, parameters and seed; return the request, and whether to run it."""
     picker(key="run", seeded=False)
-    chosen = algorithm(algorithm_choice(draft(), key="run-algorithm"))
+    parameter(VISIT["algorithm"], draft(), key="run", format_func=TITLES.get)
+    chosen = algorithm(draft()["algorithm"])
     params = parameters_of(chosen.key)
     folded = partial(_folded, chosen, params)
-    parameter_form(chosen, params, shape_of(drafted_source()), levers=2, folded=folded)
+    parameter_form(chosen, params, folded=folded)
     now = drafted()
     with st.container(key="run-bar"):
         pressed = st.button(

@@ -26,8 +26,10 @@ def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str
     )
 
 
-def downloads(stem: str, files: Mapping[str, tuple[str, Callable[[], str | bytes]]]) -> None:
+def downloads(
+    stem: str, files: Mapping[str, tuple[str, Callable[[], str | bytes]]], key: str = "get"
+) -> None:
     """Draw a row of such buttons: label -> the end of the file's name, and its content."""
     with st.container(horizontal=True):
         for title, (end, make) in files.items():
-            download(title, make, f"{stem}{end}", key=f"get-{title}")
+            download(title, make, f"{stem}{end}", key=f"{key}-{title}")

@@ -223,6 +223,8 @@ def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
         if len(spec.choices) <= 3:
             return st.radio, options | {"horizontal": True}
         return st.selectbox, options
+    if spec.kind == "many":
+        return st.multiselect, {"options": spec.choices, "format_func": text.label}
     if spec.kind == "bool":
         return st.toggle, {}
     whole = spec.kind == "int"

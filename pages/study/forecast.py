@@ -7,23 +7,27 @@ from typing import Any
 
 import streamlit as st
 
-from engine import InputError
 from engine.data.schema import Schema
 from engine.registry import TITLES
 from engine.studies.plan import Plan, PlanRequest
 from engine.studies.tune import DRAWN
-from pages.draw import charts, show, style_of
-from pages.draw.charts import Axis, Curve, curves
+from pages.draw import show, style_of
+from pages.draw.charts import banded
 from pages.shell import journey, state, task
 from pages.shell import words as text
+from pages.shell.form import refusals
 from pages.shell.settings import OWN_FILE, drafted, in_force, stated
 from pages.study import work
 from pages.study.form import plan_fields
 from pages.study.more import best
-from pages.study.view import of_form, target_line
+from pages.study.view import chart
 
 NAME = "study-plan"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+UNDECLARED = "Declare the columns of your table first: a forecast needs their levels."
+START = "Press Simulate in the sidebar to forecast a release of this table. No row is read."
+CHANGED = "The form has changed: press Simulate."
+WITHOUT = "Computed without your background knowledge, which would fix more directions."
 NETWORKS, RELEASE = ON = ("Random networks of these columns", "Synthetic tables of your release")
 ABOUT = (
     "Forecast for each algorithm at each ε, from public facts only: the columns and their "
@@ -39,38 +43,33 @@ def page(pressed: bool) -> None:
     st.caption(ABOUT)
     file = OWN_FILE.get()
     if file is None or file.schema is None:
-        st.info(
-            "Declare the columns of your table first: a forecast needs their levels.",
-            icon=":material/table:",
-        )
-        journey.next_link(here)
-        return
-    try:
-        asked = _asked(file.schema)
-    except InputError as error:
-        st.error(text.plain(str(error)), icon=":material/error:")
-        return
+        st.info(UNDECLARED, icon=":material/table:")
+    else:
+        with refusals():
+            _forecast(file.schema, pressed)
+    journey.next_link(here)
+
+
+def _forecast(schema: Schema, pressed: bool) -> None:
+    """Draw the forecast for a schema and the search for its best setting; raise InputError."""
+    asked = _asked(schema)
     if pressed:
         task.start(NAME, "a forecast", work.forecast, *asked)
     found = task.watch(NAME)
-    if found is not None and found.problem:
+    if found is None:
+        st.info(START)
+    elif found.problem:
         task.show_problem(found)
-    elif found is not None and found.result.forecasts:
-        old = found.args != asked
-        with of_form("study-plan", "The form has changed: press Simulate.", old=old):
+    elif found.result.forecasts:
+        if old := found.args != asked:
+            st.warning(CHANGED, icon=":material/update:")
+        with task.faded("study-plan", old=old):
             plan_view(found.result)
-            if stated(file.schema).knowledge:
-                st.caption(
-                    "Computed without your background knowledge, which would fix more directions."
-                )
+            if stated(schema).knowledge:
+                st.caption(WITHOUT)
         journey.mark_done("plan")
-    elif found is None:
-        st.info(
-            "Press Simulate in the sidebar to forecast a release of this table. No row is read."
-        )
     with st.expander("Best setting", icon=":material/tune:"):
         _best(asked[0])
-    journey.next_link(here)
 
 
 def _best(request: PlanRequest) -> None:
@@ -102,18 +101,12 @@ def _asked(schema: Schema) -> tuple[Any, ...]:
 def plan_view(found: Plan) -> None:
     """Draw the sentence, the curves, and the table."""
     st.header(text.plain(found.sentence), anchor=False)
-    lines = []
-    for key in dict.fromkeys(f.algorithm for f in found.forecasts):
-        own = sorted((f for f in found.forecasts if f.algorithm == key), key=lambda f: f.epsilon)
-        f1 = [f.f1 for f in own]
-        ends: Any = {end: [getattr(b, end) for b in f1] for end in ("low", "high")}
-        lines.append(
-            Curve(name=TITLES[key], x=[f.epsilon for f in own], y=[b.median for b in f1],
-                  style=style_of(key), **ends)
-        )  # fmt: skip
-    lines.append(target_line(found.target, (min(EPSILONS), max(EPSILONS))))
-    drawn = curves(lines, Axis("ε", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)))
-    charts.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
+    points: dict[str, list[tuple[float, ...]]] = {}
+    for f in found.forecasts:
+        points.setdefault(f.algorithm, []).append((f.epsilon, *f.f1))
+    lines = [banded(TITLES[key], some, style_of(key)) for key, some in points.items()]
+    ends, alt = (EPSILONS[0], EPSILONS[-1]), "Expected skeleton F1 against ε"
+    chart(lines, found.target, "Skeleton F1", alt=alt, ends=ends)
     unknown = [f.unknown and not f.noise for f in found.forecasts]
     show.table(found.table, alt="Forecasts", grey=unknown)
     st.caption(text.plain(found.notes))

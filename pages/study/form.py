@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,20 +13,13 @@ import streamlit as st
 from engine.errors import InputError
 from engine.params import Parameters, Spec, param, relevant
 from engine.registry import ALGORITHMS, GRAPHS, TITLES, algorithm
-from engine.request import Request, as_word, filled
+from engine.request import Request, as_word
 from engine.studies.tune import EPSILONS, HALVINGS, OBJECTIVES, SEEDS, TARGET
-from pages.forms import LEVERS, algorithm_choice, known_button, parameter_form, picker, shape_of
+from pages.forms import LEVERS, known_button, parameter_form, picker
 from pages.shell import state
-from pages.shell import words as text
-from pages.shell.form import bound, parameters, placed
+from pages.shell.form import beside, parameter, parameters, placed, refusals, refuse
 from pages.shell.journey import Guess
-from pages.shell.settings import (
-    OWN_DATA,
-    draft,
-    drafted,
-    drafted_source,
-    parameters_of,
-)
+from pages.shell.settings import OWN_DATA, VISIT, draft, drafted, parameters_of
 from pages.study import lines
 
 SIGHT = 4  # settings of the algorithm that take several values
@@ -59,16 +53,8 @@ class PlanFields(Guess):
 
 
 PREFIX = "study."
-
-
-def fields() -> state.Values:
-    """Return the values of the page's controls."""
-    return state.Values(Fields, PREFIX)
-
-
-def plan_fields() -> state.Values:
-    """Return the values of the forecast's controls."""
-    return state.Values(PlanFields, "plan.")
+fields = partial(state.Values, Fields, PREFIX)  # the values of the page's controls
+plan_fields = partial(state.Values, PlanFields, "plan.")  # those of the forecast's controls
 
 
 def settings_form() -> bool:
@@ -77,41 +63,25 @@ def settings_form() -> bool:
     picker(key="study")
     if form["data"] == "own":
         return plan_form()
-    chosen = algorithm(algorithm_choice(form, key="study-algorithm"))
+    parameter(VISIT["algorithm"], form, key="study", format_func=TITLES.get)
+    chosen = algorithm(form["algorithm"])
     values = parameters_of(chosen.key)
-    values.update(filled(chosen.key, values))
     several = _several(chosen.key, values)
     with st.container(key="run-bar"):
         buttons = st.container()
-    _shared()
+    parameters(Fields.specs(), fields(), key="study")
     known_button("study")
     # The page searches for ε, so it is no setting here.
-    asked = ("epsilon", *several)
-    parameter_form(chosen, values, shape_of(drafted_source()), asked=asked)
+    parameter_form(chosen, values, asked=("epsilon", *several))
     with buttons:
         return _buttons(several)
 
 
-def _shared() -> None:
-    d = fields()
-    left, right = st.columns(2, gap="small")
-    with left:
-        parameters([d.specs["target"]], d, key="study")
-    with right:
-        bound(
-            st.radio, "Score", d, "objective", key="study-objective", options=list(OBJECTIVES),
-            format_func=OBJECTIVES.get,
-        )  # fmt: skip
-    parameters([d.specs["seeds"]], d, key="study")
-
-
 def _buttons(several: Several) -> bool:
     """Draw the two buttons; both add the form's settings."""
-    try:
+    found: list[Request] = []
+    with refusals():
         found = _requests(several)
-    except InputError as error:
-        st.error(text.plain(str(error)), icon=":material/error:")
-        found = []
     there = {one.request for one in lines.lines()}
     new = [one for one in found if one not in there]
     label = "Add this setting" if len(found) < 2 else f"Add these {len(found)} settings"
@@ -130,13 +100,10 @@ def _several(key: str, values: state.Draft) -> Several:
     """Draw fields for the first of the algorithm's levers."""
     specs = {s.name: s for s in relevant(algorithm(key).params.specs(), values)}
     some = [specs[name] for name in LEVERS if name in specs][:SIGHT]
-    said = state.Values(
-        [Spec(name=s.name, kind="text", default="", title=s.title, high=200) for s in some],
-        "study.",
-    )
-    found, columns = {}, st.columns(2, gap="small") if some else []
-    for k, spec in enumerate(some):
-        with columns[k % 2]:
+    typed = (Spec(name=s.name, kind="text", default="", title=s.title, high=200) for s in some)
+    said, found = state.Values(typed, PREFIX), {}
+    for place, spec in beside(some):
+        with place:
             found[spec.name] = _entry(spec, values, said)
     if some:
         st.caption("Several values, such as “0, .02, .05”: a line for each combination.")
@@ -153,12 +120,12 @@ def _entry(spec: Spec, values: state.Draft, said: state.Draft) -> list[Any]:
             if len(found) == 1:
                 values[spec.name], said[spec.name] = found[0], ""
 
-    shown = said[spec.name] or as_word(values[spec.name])
-    placed(st.text_input, spec.title, shown, keep, key=f"study-{spec.name}", help=spec.help or None)
+    shown, key = said[spec.name] or as_word(values[spec.name]), f"study-{spec.name}"
+    placed(st.text_input, spec.title, shown, keep, key=key, help=spec.help or None)
     try:
         return _values(spec, said[spec.name] or as_word(values[spec.name]))
     except InputError as error:
-        st.markdown(f":red[{text.plain(str(error))}]")
+        refuse(str(error), key=key)
         return []
 
 
@@ -179,11 +146,8 @@ def plan_form() -> bool:
     new = data is not None and st.session_state.get("plan-of") != data.identity
     if data is not None and new and "plan.rows" not in st.query_params:
         st.session_state["plan-of"], d["rows"] = data.identity, data.n
-    bound(
-        st.multiselect, "Algorithms", d, "algorithms", key="plan-algorithms",
-        options=list(d.specs["algorithms"].choices), format_func=TITLES.__getitem__,
-    )  # fmt: skip
-    rest = [s for s in d.specs.values() if s.name != "algorithms"]
+    algorithms, *rest = (d.specs[n] for n in ("algorithms", "rows", "links", "strength", "target"))
+    parameter(algorithms, d, key="plan", format_func=TITLES.get)
     parameters(rest, d, key="plan")
     with st.container(key="run-bar"):
         return st.button("Simulate", type="primary", key="plan-start", width="stretch")

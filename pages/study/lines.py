@@ -47,15 +47,14 @@ def lines() -> list[Line]:
 
 def put(some: Iterable[Line]) -> None:
     """Write these into the address."""
-    words = (urlencode({**_words(one.request), **({_NAME: one.name} if one.name else {})})
-             for one in some)  # fmt: skip
-    state.Values(_FIELD, "study.")["lines"] = ";".join(words)
+    state.Values(_FIELD, "study.")["lines"] = ";".join(urlencode(_words(one)) for one in some)
 
 
-def _words(request: Request) -> dict[str, str]:
-    usual = Request(Source(), request.algorithm).to_words()
-    usual["algorithm"] = usual_algorithm(own=False)
-    return {name: word for name, word in request.to_words().items() if usual.get(name) != word}
+def _words(line: Line) -> dict[str, str]:
+    usual = Request(Source(), line.request.algorithm).to_words()
+    words = line.request.to_words() | {_NAME: line.name}
+    usual |= {"algorithm": usual_algorithm(own=False), _NAME: ""}
+    return {name: word for name, word in words.items() if usual.get(name) != word}
 
 
 def checked(request: Request) -> Request:
@@ -101,11 +100,11 @@ def _label(of: Request, some: Sequence[Line], here: Source, several: bool) -> st
     parts = []
     for spec in algorithm(of.algorithm).params.specs():
         if len({str(one.params.get(spec.name)) for one in others}) > 1:
-            value = of.params.get(spec.name)
-            precise = isinstance(value, float)
-            symbol = title if len(title := spec.title.split()[-1]) <= 2 else spec.title
+            value, short = of.params.get(spec.name), spec.title.split()[-1]
+            symbol = short if len(short) <= 2 else spec.title
             if value is not None:
-                parts.append(f"{symbol} {text.number(value) if precise else value}")
+                said = text.number(value) if isinstance(value, float) else value
+                parts.append(f"{symbol} {said}")
     if len({one.knowledge for one in others}) > 1:
         parts.append("background knowledge" if of.knowledge else "no background knowledge")
     if several or not parts:

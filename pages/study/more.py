@@ -10,36 +10,33 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import Dataset
 from engine.data.spreadsheets import table_csv
 from engine.registry import TITLES
 from engine.request import Request, filled
 from engine.story.modules import digested
 from engine.studies.figures import KINDS
-from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
+from engine.studies.margins import BETAS, CURATE, DIALS, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Tuned, axes
 from pages.draw import charts, palette, show
 from pages.draw.charts import Axis, Curve, curves, heat_of_runs
 from pages.draw.scene import mount
-from pages.shell import task
+from pages.shell import export, task
 from pages.shell import words as text
-from pages.shell.export import download
+from pages.shell.form import folded, refusals
 from pages.shell.settings import drafted, parameters_of
 from pages.shell.state import Place
 from pages.shell.task import Task
 from pages.study import work
 from pages.study.form import epsilon_now, fields
-from pages.study.view import Found, of_form, style
+from pages.study.view import Found, style
 
-_WIDTHS = {1: "one column", 2: "two columns"}
-Make = Callable[[str, int], bytes]  # from a kind of file and a number of columns
-BEST, MAP, MARGINS = "study-best", "study-map", "study-margins"
+MAP, MARGINS = "study-map", "study-margins"
 SIDE, SEEDS = 6, 5  # of a map: values along an axis, and runs of each cell
-_HAND: Place[dict[str, float]] = Place(
-    "study_hand", lambda: {"threshold": 0.05, "beta1": 0.1, "beta2": 0.1}
-)
+_START = dict(zip(DIALS, (0.05, 0.1, 0.1), strict=True))
+_HAND: Place[dict[str, float]] = Place("study_hand", lambda: _START)
 
 
 def expanders(found: Sequence[Found], data: Dataset, now: Request) -> None:
@@ -58,16 +55,7 @@ def expanders(found: Sequence[Found], data: Dataset, now: Request) -> None:
         ]
     kinds.append(("Open a study's file", "upload_file", _open))
     for title, icon, draw in kinds:
-        key = f"study-opens-{icon}"
-        box = st.expander(title, icon=f":material/{icon}:", key=key, on_change="rerun")
-        if box.open:
-            with box:
-                draw()
-
-
-def results_of(task: Task) -> list[TrialResult]:
-    """Return the runs of a map that have come so far."""
-    return [result for _, part in list(task.parts) for result in part]
+        folded(title, draw, key=f"study-opens-{icon}", icon=icon)
 
 
 # Best setting ---------------------------------------------------------------------------------
@@ -75,10 +63,9 @@ def results_of(task: Task) -> list[TrialResult]:
 
 def best(where: work.Where, now: Request, objective: str = "") -> None:
     """Search on the dataset or on drawn rows; grey where the result is for other settings."""
-    key = "study" if isinstance(where, Dataset) else "study-plan"
-    objective = objective or fields()["objective"]
-    # A search may change all but these.
-    of = replace(now.family, params=work.paid(now))
+    public = isinstance(where, Dataset)
+    key, objective = "study" if public else "study-plan", objective or fields()["objective"]
+    of = replace(now.family, params=work.paid(now))  # a search may change all but these
     every, epsilon = axes(of.algorithm, of.source.n), epsilon_now()
     names = {axis.name: axis.spec.title for axis in every}
     if not names:
@@ -88,12 +75,11 @@ def best(where: work.Where, now: Request, objective: str = "") -> None:
     said: Any = {"default": own, "format_func": names.get, "key": f"{key}-over"}
     over = st.multiselect("Search over", list(names), **said)
     title = f"the best setting of {text.plain(TITLES[of.algorithm])}"
-    call = f"{key}-best", title, work.searched, where, of, objective, epsilon, over
+    call = title, work.searched, where, of, objective, epsilon, over
     at = f"Search at ε = {text.number(epsilon)}"
     pressed = st.button(at, key=f"{key}-search", icon=":material/search:")
-    public = isinstance(where, Dataset)
     asked = ("best", of.key, objective, epsilon, *over) if public else None
-    task.resume(*call, key=asked, keep=public, begin=pressed)
+    task.resume(f"{key}-best", *call, key=asked, keep=public, begin=pressed)
     found = task.watch(f"{key}-best")
     if found is None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
@@ -104,7 +90,10 @@ def best(where: work.Where, now: Request, objective: str = "") -> None:
     tuned: Tuned = found.result
     mine = found.args[1:3] == (of, objective) and (public or found.args[0] == where)
     title = f"{TITLES[tuned.key]} at ε = {text.number(found.args[3])}"
-    with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
+    if not mine:
+        said = text.plain(f"This search belongs to another form: {title}.")
+        st.warning(said, icon=":material/update:")
+    with task.faded("study-tuned", old=not mine):
         st.markdown(text.plain(f"{title}. {tuned.sentence}"))
     if tuned.better and mine:
         st.button("Use this setting", key=f"{key}-use", on_click=_use, args=(tuned,))
@@ -132,19 +121,17 @@ def _map(data: Dataset, now: Request) -> None:
     grid |= {name: by_name[name].grid(SIDE) for name in (across, up)}
     call = MAP, "a map of two parameters", work.mapped, data, now.algorithm, grid, SEEDS
     pressed = press.button("Draw", key="study-map-start")
-    rows = replace(now.family, params={}).key
-    asked = "map", rows, repr(grid), SEEDS
+    asked = "map", replace(now.family, params={}).key, repr(grid), SEEDS
     task.resume(*call, key=asked, keep=True, begin=pressed)
-    task.watch(MAP, lambda found: _map_view(found, data, titles))
-    found = task.find(MAP)
-    if found is not None and found.done:
-        _map_view(found, data, titles)
+    view = partial(_map_view, data, titles)
+    if (found := task.watch(MAP, view)) is not None:
+        view(found)
 
 
-def _map_view(found: Task, data: Dataset, titles: Mapping[str, str]) -> None:
+def _map_view(data: Dataset, titles: Mapping[str, str], found: Task) -> None:
     from engine.studies.summary import frame
 
-    results = results_of(found)
+    results = [result for _, part in list(found.parts) for result in part]
     _, key, grid, _ = found.args
     x, y = (name for name, some in grid.items() if isinstance(some, list))
     if found.done:
@@ -154,24 +141,18 @@ def _map_view(found: Task, data: Dataset, titles: Mapping[str, str]) -> None:
         return
     if key != drafted().algorithm:
         st.warning(text.plain(f"This map belongs to {TITLES[key]}."))
-    scores_of = frame(results).astype({"tested_skeleton_f1": float})
-    wide = scores_of.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
-    names = [[text.plain(text.number(v) if isinstance(v, float) else str(v)) for v in side]
+    scores = frame(results).astype({"tested_skeleton_f1": float})
+    wide = scores.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
+    names = [[text.number(v) if isinstance(v, float) else str(v) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
-    scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
     cells = {"z": wide.to_numpy(), "x": names[0], "y": names[1], "zmin": 0, "zmax": 1,
-             "colorscale": list(enumerate(palette().heat)),
-             "text": scores, "texttemplate": "%{text}"}  # fmt: skip
-    sides = {
-        side: {"title": {"text": titles.get(name, name)}, "type": "category"}
-        for side, name in (("xaxis", x), ("yaxis", y))
-    }
-    layout = {**sides, "height": 420, "margin": {"t": 10}}
-    fixed = {k: v for k, v in grid.items() if k not in (x, y)}
-    runs = [
-        Request(drafted().source, key, {**fixed, x: across, y: up})
-        for up in wide.index for across in wide.columns
-    ]  # fmt: skip
+             "colorscale": list(enumerate(palette().heat)), "texttemplate": "%{text}",
+             "text": [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]}  # fmt: skip
+    layout: dict[str, Any] = {"height": 420, "margin": {"t": 10}}
+    for side, name in (("xaxis", x), ("yaxis", y)):
+        layout[side] = {"title": {"text": titles.get(name, name)}, "type": "category"}
+    source = drafted().source
+    runs = [Request(source, key, {**grid, x: a, y: b}) for b in wide.index for a in wide.columns]
     with st.container(gap="xxsmall"):
         alt = f"Skeleton F1 over {x} and {y}"
         heat_of_runs(cells, layout, runs, key="study-map-drawn", alt=alt)
@@ -194,7 +175,8 @@ def _margins(data: Dataset, now: Request) -> None:
     if found is None or found.result is None:
         return
     (of, paid, _, objective), at = found.args, _HAND.get()
-    places = [THRESHOLDS.index(at["threshold"]), *(BETAS.index(at[b]) for b in ("beta1", "beta2"))]
+    values = zip(DIALS, (THRESHOLDS, BETAS, BETAS), strict=True)
+    places = [some.index(at[name]) for name, some in values]
     content = digested({**found.result, "what": OBJECTIVES[objective]})
     mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)
     st.caption(
@@ -206,7 +188,7 @@ def _margins(data: Dataset, now: Request) -> None:
 
 
 def _rested(frame: Mapping[str, Any]) -> None:
-    _HAND.get().update({name: float(frame[name]) for name in ("threshold", "beta1", "beta2")})
+    _HAND.put({name: float(frame[name]) for name in DIALS})
 
 
 # From the runs of the answers -----------------------------------------------------------------
@@ -225,19 +207,15 @@ def _tests(found: Sequence[Found]) -> None:
 
     lines = []
     for k, one in enumerate(found):
-        points = bands(frame(one.runs), "ci_tests").sort_values("x")
-        x, y = points["x"].tolist(), points["median"].tolist()
-        lines.append(Curve(name=one.name, x=x, y=y, style=style(found, k)))
-    charts.figure(
-        curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320),
-        key="study-tests", alt="CI tests against ε",
-    )  # fmt: skip
+        points = bands(frame(one.runs), "ci_tests").sort_values("x").to_dict("list")
+        line = Curve(name=one.name, x=points["x"], y=points["median"], style=style(found, k))
+        lines.append(line)
+    drawn = curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320)
+    charts.figure(drawn, key="study-tests", alt="CI tests against ε")
     near, at = _near(found)
-    orders = {
-        name: pd.DataFrame([run.ci_tests_by_order for run in some]).fillna(0).mean()
-        for name, some in at.items()
-    }
-    table = pd.DataFrame(orders).T.add_prefix("order ")
+    orders = {n: pd.DataFrame([run.ci_tests_by_order for run in some]) for n, some in at.items()}
+    means = {name: counts.fillna(0).mean() for name, counts in orders.items()}
+    table = pd.DataFrame(means).T.add_prefix("order ")
     st.caption(f"Mean number of tests by order at ε = {text.number(near)}; each costs its share of "
                "the budget.")  # fmt: skip
     show.table(table.reset_index(names="Setting"), alt="CI tests by order")
@@ -248,11 +226,9 @@ def _edges(found: Sequence[Found]) -> None:
 
     near, at = _near(found)
     truth = found[0].request.source.load().truth
-    tables = []
-    for name, some in at.items():
-        table = edge_stability(some, truth)
-        tables.append(table.set_index(["edge", "true"])["share"].rename(name))
-    wide = pd.concat(tables, axis=1).fillna(0).reset_index()
+    tables = {name: edge_stability(some, truth) for name, some in at.items()}
+    shares = {name: one.set_index(["edge", "true"])["share"] for name, one in tables.items()}
+    wide = pd.DataFrame(shares).fillna(0).reset_index()
     st.caption(f"In what share of the seeds each edge was found at ε = {text.number(near)}.")
     show.table(wide.rename(columns={"edge": "Edge", "true": "True edge"}),
                alt="Edges over the seeds")  # fmt: skip
@@ -264,17 +240,24 @@ def _files(found: Sequence[Found]) -> None:
 
     results = [run for one in found for run in one.runs]
     rows = {one.request.source.name: one.request.source.n for one in found}
-    make_figure = partial(figure, frame(results), TESTED[fields()["objective"]], rows=rows)
-    made = make_figure(kind="svg")
-    paper_figure(
-        lambda kind, columns: make_figure(kind=kind, columns=columns).content,
-        made.data, made.caption, name="which-epsilon", key="study",
-    )  # fmt: skip
-    with st.container(horizontal=True):
-        for kind in ("csv", "parquet"):
-            make = partial(runs_table, frame(results), kind)
-            download(f"Runs (.{kind})", make, f"runs.{kind}", key=f"study-runs-{kind}")
-        download("Study (.db)", lambda: study_file(results), "study.db", key="study-db")
+    table, objective = frame(results), TESTED[fields()["objective"]]
+    made = figure(table, objective, rows=rows, kind="svg")
+
+    def drawn(kind: str, columns: int) -> bytes:
+        return figure(table, objective, rows=rows, kind=kind, columns=columns).content
+
+    st.code(made.caption, language=None, wrap_lines=True)
+    for columns, width in {1: "one column", 2: "two columns"}.items():
+        export.downloads("which-epsilon", {
+            f"Figure, {width} (.{kind})": (f".{kind}", partial(drawn, kind, columns))
+            for kind in KINDS
+        })  # fmt: skip
+    export.downloads("study", {
+        "Numbers (CSV)": ("_numbers.csv", partial(table_csv, made.data)),
+        "Runs (CSV)": ("_runs.csv", partial(runs_table, table, "csv")),
+        "Runs (Parquet)": ("_runs.parquet", partial(runs_table, table, "parquet")),
+        "Study (.db)": (".db", partial(study_file, results)),
+    })  # fmt: skip
     st.caption(
         "The study's file holds every run; `python -m engine figure study.db --out f.pdf` draws "
         "it, `engine sweep --out study.db` goes on with it."
@@ -289,38 +272,11 @@ def _open() -> None:
     from engine.studies.figures import figure
     from engine.studies.summary import bands, frame
 
-    try:
+    with refusals():
         table = frame(read_study(file.getvalue(), file.name))
         made = figure(table, "tested_skeleton_f1", kind="png", columns=2)
-    except InputError as error:
-        st.error(text.plain(str(error)), icon=":material/error:")
-        return
-    st.image(made.content, width="stretch")
-    st.caption(text.plain(made.caption))
-    points = bands(table, "tested_skeleton_f1")
-    points = points.drop(columns=["x"]).rename(columns=lambda name: name.replace("_", " "))
-    show.table(points, alt="The study's points")
-
-
-# A chart as a paper prints it: a file, its numbers, and its caption ----------------------------
-
-
-def paper_figure(make: Make, data: pd.DataFrame, caption: str, *, name: str, key: str) -> None:
-    """Offer a figure as PDF, SVG or PNG (300 dpi), with its numbers, and the caption to copy.
-
-    The file is drawn when it is asked for.
-    """
-    with st.expander("Figure for a paper", key=f"{key}-paper"):
-        with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-            kind = st.segmented_control(
-                "File", KINDS, default=KINDS[0], format_func=str.upper, key=f"{key}-kind",
-                required=True,
-            )  # fmt: skip
-            width = st.segmented_control(
-                "Width", list(_WIDTHS), default=1, format_func=lambda n: _WIDTHS[n],
-                key=f"{key}-columns", required=True,
-            )  # fmt: skip
-            end, columns = str(kind or KINDS[0]), int(width or 1)
-            download("Figure", lambda: make(end, columns), f"{name}.{end}", key=f"{key}-figure")
-            download("Numbers (CSV)", lambda: table_csv(data), f"{name}.csv", key=f"{key}-numbers")
-        st.code(caption, language=None, wrap_lines=True)
+        st.image(made.content, width="stretch")
+        st.caption(text.plain(made.caption))
+        points = bands(table, "tested_skeleton_f1").drop(columns=["x"])
+        points = points.rename(columns=lambda name: name.replace("_", " "))
+        show.table(points, alt="The study's points")

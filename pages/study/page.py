@@ -10,6 +10,7 @@ import streamlit as st
 from engine.request import OWN, Source
 from pages.shell import drafted_strip, runs, task
 from pages.shell import words as text
+from pages.shell.form import placed
 from pages.shell.settings import data_for, drafted
 from pages.shell.state import Place
 from pages.study import forecast, lines, more, work
@@ -37,12 +38,11 @@ def main() -> None:
     named = lines.lines()
     shown = named or [Line(now.family)]
     working = _work(named, begin=pressed)
-    if working is not None:
-        task.show_problem(working)
     show = partial(_show, shown, now.source)
-    if working is not None and not working.done:
-        task.watch(NAME, show)
-    else:
+    if working is None:
+        show(None)
+    elif task.watch(NAME, show):
+        task.show_problem(working)
         show(working)
     _manage(named, now.source)
     more.expanders(_found(shown, now.source, working), data, now)
@@ -85,7 +85,8 @@ def _show(shown: list[Line], here: Source, working: task.Task | None) -> None:
     """Draw the answers so far; before the first run a curve of a few."""
     found, d = _found(shown, here, working), fields()
     if any(one.runs for one in found):
-        whole = all(one.seeds == d["seeds"] for one in found) and not _cut(working)
+        whole = all(one.seeds == d["seeds"] for one in found)
+        whole = whole and (working is None or working.complete)
         answer_view(found, d, epsilon_now(), whole=whole)
         return
     # The run that Run shows, over ε; its process has read the engine when Find ε is pressed.
@@ -98,11 +99,6 @@ def _show(shown: list[Line], here: Source, working: task.Task | None) -> None:
         task.redraw_until_done(lambda: [curve], draw)
 
 
-def _cut(working: task.Task | None) -> bool:
-    """Return whether runs are to come, or never will."""
-    return working is not None and not working.complete
-
-
 def _manage(named: list[Line], here: Source) -> None:
     """Offer to rename, open and remove each line."""
     if not named:
@@ -110,18 +106,14 @@ def _manage(named: list[Line], here: Source) -> None:
     with st.expander("Rename, open or remove a setting", icon=":material/edit:", key="study-lines"):
         for k, (name, one) in enumerate(zip(lines.labels(named, here), named, strict=True)):
             with st.container(horizontal=True, vertical_alignment="bottom", key=f"study-line-{k}"):
-                key = f"study-name-{k}-{name}"
-                st.text_input(f"Name of setting {k + 1}", value=name, key=key, max_chars=60,
-                              on_change=_renamed, args=(k, key))  # fmt: skip
-                st.page_link("pages/run/page.py", label="Open on Run",
-                             query_params=one.request.to_words())  # fmt: skip
-                st.button("Remove", key=f"study-remove-{k}", on_click=lines.remove, args=(k,),
-                          icon=":material/delete:")  # fmt: skip
+                about: Any = {"key": f"study-name-{k}", "max_chars": 60}
+                rename = partial(lines.rename, k)
+                placed(st.text_input, f"Name of setting {k + 1}", name, rename, **about)
+                words = one.request.to_words()
+                st.page_link("pages/run/page.py", label="Open on Run", query_params=words)
+                press: Any = {"on_click": lines.remove, "args": (k,), "icon": ":material/delete:"}
+                st.button("Remove", key=f"study-remove-{k}", **press)
         st.button("Remove all", key="study-clear", on_click=lines.put, args=((),))
-
-
-def _renamed(at: int, key: str) -> None:
-    lines.rename(at, st.session_state[key])
 
 
 main()

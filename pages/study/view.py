@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ from pages.draw import PLAIN, charts, show, style_of
 from pages.draw.charts import Axis, Curve, banded, curves
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.task import Task, faded
+from pages.shell.task import Task
 from pages.worker import CURVE_RUNS
 
 BANDS = 3  # curves with a band at once: more would cover each other
@@ -58,13 +56,10 @@ def answer_view(found: Sequence[Found], asked: state.Draft, epsilon: float, *, w
     """Draw the sentence, the curves and the table; ``whole`` unless runs are to come."""
     said = text.plain(sentence(found, asked))
     st.header(said if whole else f"So far: {said}", anchor=False)
-    drawn = curves(
-        [*_lines(found, asked), target_line(asked["target"], ENDS)],
-        Axis("ε", log=True, ends=ENDS),
-        Axis(OBJECTIVES[asked["objective"]], ends=(0.0, 1.02)),
-        here=_here(found[0].answer, epsilon) if len(found) == 1 else None,
-    )
-    charts.figure(drawn, key="study-curve", alt=f"{OBJECTIVES[asked['objective']]} against ε")
+    score, here = OBJECTIVES[asked["objective"]], None
+    if len(found) == 1:
+        here = _here(found[0].answer, epsilon)
+    chart(_lines(found, asked), asked["target"], score, alt=f"{score} against ε", here=here)
     show.table(table(found, asked), alt="Settings, the smallest ε of each, its score and its time")
     st.caption(
         f"Median over the seeds at each ε{_BAND if len(found) <= BANDS else ''}. The smallest ε "
@@ -120,18 +115,14 @@ def table(found: Sequence[Found], asked: state.Draft) -> pd.DataFrame:
 
 def first_look(curve: Task | None, request: Request, asked: state.Draft) -> None:
     """Draw the question, and a curve of a few runs where there is one, with the target."""
-    key, objective = request.algorithm, asked["objective"]
-    reach = f"{TITLES[key]} to reach {OBJECTIVES[objective]} {asked['target']:g}"
+    key, objective, target = request.algorithm, asked["objective"], asked["target"]
+    reach = f"{TITLES[key]} to reach {OBJECTIVES[objective]} {target:g}"
     st.header(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
     points = list(curve.parts) if curve and objective == "skeleton_f1" else []
-    lines = [banded(TITLES[key], points, style_of(key))] if points else []
-    drawn = curves(
-        [*lines, target_line(asked["target"], ENDS)],
-        Axis("ε", log=True, ends=ENDS),
-        Axis(OBJECTIVES[objective], ends=(0.0, 1.02)),
-    )
+    line = [banded(TITLES[key], points, style_of(key))] if points else []
     said = f"median of {CURVE_RUNS} runs at each of {len(points)} values"
-    charts.figure(drawn, key="study-curve", alt=f"A first look at the target over ε: {said}")
+    alt = f"A first look at the target over ε: {said}"
+    chart(line, target, OBJECTIVES[objective], alt=alt)
     look = f"A first look: the {said} of ε. " if points else ""
     st.caption(f"{look}Press **Find ε** in the sidebar to try {len(EPSILONS)} values or more.")
 
@@ -144,20 +135,29 @@ def style(found: Sequence[Found], k: int) -> int:
 def _lines(found: Sequence[Found], asked: state.Draft) -> Iterator[Curve]:
     for k, one in enumerate(found):
         if one.answer is not None:
-            points = one.answer.points.sort_values("x")
-            ends = ("low", "high") if len(found) <= BANDS else ()
-            sides: Any = {end: points[f"sure_{end}"].tolist() for end in ends}
-            x, y = points["x"].tolist(), points["median"].tolist()
-            yield Curve(name=one.name, x=x, y=y, style=style(found, k), **sides)
+            points = one.answer.points.sort_values("x").to_dict("list")
+            sides = {"low": points["sure_low"], "high": points["sure_high"]}
+            line = Curve(name=one.name, x=points["x"], y=points["median"], style=style(found, k))
+            yield replace(line, **sides) if len(found) <= BANDS else line
         elif one.runs:
             level = float(np.median([score_of(run, asked["objective"]) for run in one.runs]))
             name, y = f"{one.name} (no ε)", [level] * 2
             yield Curve(name=name, x=ENDS, y=y, style=style(found, k), mode="lines")
 
 
-def target_line(target: float, ends: tuple[float, float]) -> Curve:
-    """Return the target over a range of ε."""
-    return Curve(name=f"target {target:g}", x=ends, y=[target] * 2, style=PLAIN + 1, mode="lines")
+def chart(
+    lines: Iterable[Curve],
+    target: float,
+    score: str,
+    *,
+    alt: str,
+    ends: tuple[float, float] = ENDS,
+    here: tuple[float, float, str] | None = None,
+) -> None:
+    """Draw lines of a score over a range of ε, with the target."""
+    aim = Curve(name=f"target {target:g}", x=ends, y=[target] * 2, style=PLAIN + 1, mode="lines")
+    axes = Axis("ε", log=True, ends=ends), Axis(score, ends=(0.0, 1.02))
+    charts.figure(curves([*lines, aim], *axes, here=here), key="study-curve", alt=alt)
 
 
 def _here(answer: Answer | None, epsilon: float) -> tuple[float, float, str] | None:
@@ -167,12 +167,3 @@ def _here(answer: Answer | None, epsilon: float) -> tuple[float, float, str] | N
     points = answer.points.sort_values("x")
     y = float(np.interp(np.log(epsilon), np.log(points["x"]), points["median"]))
     return epsilon, y, f"you are here: ε = {number(epsilon)}"
-
-
-@contextmanager
-def of_form(key: str, says: str, *, old: bool) -> Iterator[None]:
-    """Draw an answer; grey if it belongs to another form, which ``says`` names."""
-    if old:
-        st.warning(text.plain(says), icon=":material/update:")
-    with faded(key, old=old):
-        yield

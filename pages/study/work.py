@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from engine.data.dataset import Dataset
-from engine.registry import algorithm
 from engine.request import Request
 from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
@@ -34,23 +33,15 @@ def paid(request: Request) -> dict[str, Any]:
     return {k: v for k, v in request.params.items() if k in ("guarantee", "delta")}
 
 
-def private(request: Request) -> bool:
-    """Return whether the request's algorithm has an ε."""
-    return any(spec.name == "epsilon" for spec in algorithm(request.algorithm).params.specs())
-
-
 def _sent(monitor: Reporter, results: Iterable[TrialResult], key: Key = None) -> list[TrialResult]:
     """Return all results; send them in batches with a key as they come."""
-    found: list[TrialResult] = []
-    batch: list[TrialResult] = []
-    last = time.monotonic()
+    found, sent, last = list[TrialResult](), 0, time.monotonic()
     for result in results:
         found.append(result)
-        batch.append(result)
         if time.monotonic() > last + EVERY:
-            monitor.part((key, tuple(batch)))
-            batch, last = [], time.monotonic()
-    monitor.part((key, tuple(batch)))
+            monitor.part((key, tuple(found[sent:])))
+            sent, last = len(found), time.monotonic()
+    monitor.part((key, tuple(found[sent:])))
     return found
 
 
@@ -98,7 +89,7 @@ def answered(
                 made = sweep(here, request.algorithm, grids[key], range(first, end), **how)
                 _sent(monitor, new(key, made), key)
         for request, _ in lines:
-            if monitor.stopped() or not private(request):
+            if monitor.stopped() or "epsilon" not in request.params:
                 continue
             key, here = request.key, rows[place(request)]
             how["on_progress"] = lambda *_: count()
@@ -109,10 +100,10 @@ def answered(
 
 def _grid(request: Request, runs: Iterable[TrialResult]) -> dict[str, Any]:
     """Return the parameters of a line's runs; its ε are the usual ones and those known already."""
-    if not private(request):
+    if "epsilon" not in request.params:
         return dict(request.params)
-    params = {name: value for name, value in request.params.items() if name != "epsilon"}
-    return {**params, "epsilon": sorted({*EPSILONS, *(run.values["epsilon"] for run in runs)})}
+    tried = sorted({*EPSILONS, *(run.values["epsilon"] for run in runs)})
+    return {**request.params, "epsilon": tried}
 
 
 def place(request: Request) -> Hashable:

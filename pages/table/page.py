@@ -10,7 +10,7 @@ from pages.shell import drafted_strip, journey, state
 from pages.shell.form import refusals
 from pages.shell.own import upload
 from pages.shell.settings import OWN_FILE, data_for, drafted_source
-from pages.table import columns, handed, join, pay, rows
+from pages.table import columns, pay, rows, share
 from pages.table.columns import unforeseen
 
 DOOR = (
@@ -38,7 +38,7 @@ def main() -> None:
     if here.word == "table":
         table(data)
         if file is not None:
-            join.second(file)
+            rows.second(file)
     elif here.word == "columns" and file is not None:
         columns.builder(file)
         if data is not None and data.declared:
@@ -47,7 +47,7 @@ def main() -> None:
         columns.known_view(None if file is None else file.schema)
     elif here.word != "columns":
         pay.step(here.word, data)
-        handed.files()
+        share.opened()
     journey.next_link(here)
     journey.keep_stage(here)
 
@@ -58,7 +58,7 @@ def door() -> None:
     st.caption(DOOR)
     upload(key="drop")
     rows.sample()
-    handed.files()
+    share.opened()
     box = st.expander(PUBLIC, key="data-public", on_change="rerun")
     with box, refusals(st.info, "info"):
         picker(key="data")

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import Dataset
 from engine.data.schema import Schema
 from engine.params import Parameters, param
 from engine.registry import TITLES, algorithm
@@ -25,14 +25,13 @@ from pages.shell import form, journey, state
 from pages.shell import words as text
 from pages.shell.journey import RELEASE, released
 from pages.shell.settings import OWN_FILE, in_force, stated
-from pages.shell.state import Draft, Place, session_values
+from pages.shell.state import Draft, session_values
 from pages.shell.task import RUNS, Task, bar, find, start
-from pages.table import expected, question, share
+from pages.table import question, share
 from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
 PATIENCE = 5.0  # seconds that a release has after a stop, because a charged one should be saved
-_REFUSED: Place[str] = Place("budget_refused", str)  # why no budget was declared, shown once
 CHARGE = (
     "A release is charged to your budget before any noise is drawn. Its noise comes from the "
     "operating system, without a seed. Anyone can check its file without your data."
@@ -89,18 +88,11 @@ def _budgets() -> Sequence[Budget]:
         st.caption("Covers all records under one name, in any file. " + FOR_EVER)
         d = session_values("budget_new", Declared().as_dict())
         form.parameters(Declared.specs(), d, key="new")
-        st.button("Declare", key="new-budget", on_click=_declare, args=(d,))
-        if problem := _REFUSED.take():
-            st.error(text.plain(problem))
+        if st.button("Declare", key="new-budget"):
+            with form.refusals():
+                _paid_by(mode.budgets().new(d["name"], d["epsilon"], d["delta"]))
+                st.rerun()
     return found
-
-
-def _declare(d: Draft) -> None:
-    """Declare a new budget and select it for the next release."""
-    try:
-        _paid_by(mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"]))
-    except InputError as error:
-        _REFUSED.put(str(error))
 
 
 def _paying() -> Draft:
@@ -108,6 +100,7 @@ def _paying() -> Draft:
 
 
 def _paid_by(budget: Budget) -> None:
+    """Select a budget for the next release."""
     d = _paying()
     d["budget"], d["delta"] = budget.name, budget.share(float(d["epsilon"]))
 
@@ -179,7 +172,7 @@ def _spend(data: Dataset, book: Sequence[Budget]) -> None:
     _remaining(budget, asked["epsilon"])
     told = question.ask(schema)
     aim = question.width(told, data.n, **asked)
-    expected.expect(schema, data.n, **asked)
+    share.expect(schema, data.n, **asked)
     warn(ALGORITHM, Shape.of(data), asked)
     count_line(ALGORITHM, Shape.of(data), asked, "release")
     form.bound(st.toggle, "Sign it with my key", d, "sign", key="release-sign", help=SIGNATURE)

@@ -9,7 +9,6 @@ from typing import Any
 from engine import Dataset, Knowledge
 from engine.data.schema import Schema
 from engine.release.checking import combined, moments_of, with_knowledge
-from engine.release.door import opened
 from engine.release.file import Release
 from engine.release.make import CHARGED as CHARGED
 from engine.release.make import Budget
@@ -40,11 +39,6 @@ def release(
     if paid.kept is not None:
         monitor.part(paid.kept)
     return paid.release
-
-
-def verified(monitor: Reporter, raw: bytes) -> tuple[Release, float]:
-    """Return a release from its file, and the bound on the probability of its numbers."""
-    return opened(raw)
 
 
 def derive(

@@ -123,7 +123,7 @@ def test_from_a_file_through_a_question_to_an_answer(new_page, screenshots, tmp_
     settle(page)
     page.screenshot(path=screenshots / f"data_released_{name}.png", full_page=True)
     with page.expect_download() as given:
-        page.locator(".st-key-release-json button").click()
+        page.locator("[class*=st-key-release-Release] button").click()
     given.value.save_as(path := tmp_path / "r.json")
 
     paid = load_release(path)

@@ -20,7 +20,7 @@ from pages.learn import now
 from pages.report import repeats
 from pages.report import work as report_work
 from pages.shell import task
-from pages.table import expected
+from pages.table import share
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -42,7 +42,7 @@ def patience() -> Iterator[None]:
         patch.setattr(report_work, "REPETITIONS", 2)
         patch.setattr(report_work, "PER_POINT", 1)
         patch.setattr(report_work, "POINTS", 3)
-        patch.setattr(expected, "NETWORKS", 2)
+        patch.setattr(share, "NETWORKS", 2)
         patch.setattr(now, "DRAWS", 3)
         yield
 

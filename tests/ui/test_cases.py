@@ -257,8 +257,8 @@ def test_two_files_are_joined_alike_and_never_repeat_a_row(tmp_path, capsys, ope
     for name, fault in (("twice", refused), ("planes", "")):
         give(app, "join-file", tables[name].to_csv(index=False), f"{name}.csv")
         app.selectbox(key="join-key").set_value("tail").run()
-        press(app, "join-go")
         assert fault in told(app, "error")
+        press(app, *["join-go"] * (not fault))
         assert bool(fault) == bool(app.error)
         assert ("were added" in told(app, "success")) == (not fault)
     mine = app.session_state["own_data"]

@@ -30,7 +30,7 @@ from pages.run import ledger, more
 from pages.run.view import charged
 from pages.shell import words as text
 from pages.shell.own import promised
-from pages.table import expected
+from pages.table import share
 
 CANCER = load_dataset("cancer", n=500)
 RUN = run("priv_pc", CANCER)
@@ -227,7 +227,7 @@ def test_bands_are_drawn_from_their_low_to_their_high_ends(monkeypatch):
 def test_a_release_s_links_stand_beside_the_forecast_s():
     told = dict.fromkeys(BANDS, Band(1, 2, 3))
     told |= {"shown": Band(4, 6, 8), "f1": Band(0.5, 0.6, 0.75)}
-    said = {k: expected.against(Forecast("marginal_pc", 1.0, draws=9, **told), k)
+    said = {k: share.against(Forecast("marginal_pc", 1.0, draws=9, **told), k)
             for k in (3, 4, 6, 9)}  # fmt: skip
     assert "4 to 8 links shown, 2 of them false, skeleton F1 between 0.50 and 0.75" in said[6]
     assert said[6].endswith("Result: 6.")

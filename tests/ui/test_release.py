@@ -241,7 +241,7 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     content = json.dumps(known.to_json()).encode()
     give(app, "check-knowledge", content, "k.json")
     assert "nothing is charged" in told(app, "success")
-    made = loads(offered["check-new-json"]().encode())
+    made = loads(offered["check-new-Release (JSON)"]().encode())
     assert made.applied == known
     assert check(made) > 0
     give(app, "check-knowledge", content.replace(b"smoke", b"smoek"), "k.json")
@@ -258,7 +258,7 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     table = next(d.value for d in app.dataframe if len(d.value) == 8)
     assert list(table["Column"]) == list(asia_schema().names)
     assert all(abs(float(x)) < WARN for x in table.iloc[:, 1])  # one population
-    made = loads(offered["check-new-json"]().encode())
+    made = loads(offered["check-new-Release (JSON)"]().encode())
     assert made.rows == 10_000
     assert check(made) > 0
     app.file_uploader(key="check-file").set_value([wards[0], wards[0]]).run()
