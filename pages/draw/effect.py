@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from engine import RunResult
 from engine.data.networks import NETWORKS
@@ -17,7 +16,7 @@ from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from pages.draw import palette, see_through
 from pages.shell import words as text
-from pages.shell.form import folded, refusals
+from pages.shell.form import beside, folded, refusals
 
 Ask = Callable[..., Effect]
 _ACROSS, _STEP = 10, 17  # figures a row, pixels each
@@ -25,8 +24,7 @@ _ACROSS, _STEP = 10, 17  # figures a row, pixels each
 
 def effects(
     names: Sequence[str],
-    levels: Sequence[Sequence[str]],
-    first: tuple[str, str],
+    edges: Sequence[tuple[str, str]],
     ask: Ask,
     *,
     key: str,
@@ -35,58 +33,45 @@ def effects(
     """Draw the choice of cause and outcome, and the answer of ``ask`` next to a bundled
     ``dataset``'s tables.
 
-    ``first`` is the pair to begin with.
+    The first choice is a directed edge; ``edges`` have both directions of an undirected one.
     """
-    titles = (("Cause", "cause"), ("Outcome", "effect"))
+    arrows = [(a, b) for a, b in edges if (b, a) not in edges]
+    rows = zip(("cause", "effect"), ("Cause", "Outcome"), (arrows or edges)[0], strict=True)
     cause, effect = (
-        _choice(column, title, names, at, f"{key}-{word}")
-        for column, (title, word), at in zip(st.columns(2), titles, first, strict=True)
+        place.selectbox(title, names, list(names).index(at), key=f"{key}-{word}")
+        for place, (word, title, at) in beside(rows)
     )
     if cause == effect:
         st.info("Pick two different columns.")
         return
-    of = dict(zip(names, levels, strict=True))
     with refusals():
-        chosen = _levels((cause, of[cause]), (effect, of[effect]), ask, key)
-        _show(ask(cause, effect, **chosen), dataset)
-
-
-def _choice(place: DeltaGenerator, title: str, options: Sequence[str], at: str, key: str) -> str:
-    """Draw a choice that begins ``at`` an option."""
-    chosen: str = place.selectbox(title, options, list(options).index(at), key=key)
-    return chosen
+        found = ask(cause, effect)
+        if asked := _levels(found, key):
+            found = ask(cause, effect, **asked)
+        _show(found, dataset)
 
 
 def how_much(result: RunResult) -> None:
     """Draw the choice of two columns and the answer, folded, for a run that released tables."""
-    st.fragment(folded)("Causal effects", partial(_of_run, result), key="run-effects")
+    edges, dataset = sorted(result.cpdag.edges), result.dataset if result.public else None
+    draw = partial(effects, result.names, edges, result.effect, key="run-effect", dataset=dataset)
+    st.fragment(folded)("Causal effects", draw, key="run-effects")
 
 
-def _of_run(result: RunResult) -> None:
-    graph, levels = result.cpdag, result.diagnostics.effects().levels
-    arrows = sorted((a, b) for a, b in graph.edges if (b, a) not in graph)
-    first, ask = (arrows or sorted(graph.edges))[0], result.effect
-    dataset = result.dataset if result.public else None
-    effects(result.names, levels, first, ask, key="run-effect", dataset=dataset)
-
-
-Column = tuple[str, Sequence[str]]  # a name, and its levels
-
-
-def _levels(cause: Column, effect: Column, ask: Ask, key: str) -> dict[str, Any]:
+def _levels(found: Effect, key: str) -> dict[str, Any]:
     """Return the levels to compare and to count, chosen where a column has more than two."""
-    (x, mine), (y, theirs) = cause, effect
+    cause, effect = found.cause, found.outcome
+    mine, theirs = (found.levels[found.names.index(name)] for name in (cause, effect))
+    asked = {
+        "cause_level": (f"{text.plain(cause)} set to", mine, found.level, cause),
+        "reference": ("compared with", mine, found.reference, cause),
+        "outcome_level": (f"{text.plain(effect)}: counted", theirs, found.event, effect),
+    }
     if len(mine) == len(theirs) == 2:
         return {}
-    start = ask(x, y)
-    asked = {
-        "cause_level": (f"{text.plain(x)} set to", mine, start.level, x),
-        "reference": ("compared with", mine, start.reference, x),
-        "outcome_level": (f"{text.plain(y)}: counted", theirs, start.event, y),
-    }
-    columns = iter(st.columns(3))
+    places = iter(st.columns(3))
     return {
-        word: _choice(next(columns), title, among, at, f"{key}-{word}-{of}")
+        word: next(places).selectbox(title, among, list(among).index(at), key=f"{key}-{word}-{of}")
         for word, (title, among, at, of) in asked.items()
         if len(among) > 2
     }

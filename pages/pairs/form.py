@@ -22,7 +22,7 @@ from pages.pairs import work
 from pages.pairs.work import Bounds
 from pages.shell import own, state
 from pages.shell import words as text
-from pages.shell.form import bound, fault, parameters, pick
+from pages.shell.form import bound, fault, parameters
 from pages.shell.own import metered
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, Place, session_values
@@ -132,13 +132,14 @@ def _file() -> Dataset:
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
     _read(_COPY, file, "Upload your copy of the cdt 0.6.0 wheel", work.tuebingen)
     names = {name: text.dataset_title(data) for name, data in tuebingen().items()}
-    chosen = pick(
+    chosen = bound(
         st.selectbox,
         "Which pair",
         _kept(),
         "chosen",
         key="pairs-chosen",
         options=list(names),
+        start=next(iter(names)),
         format_func=names.__getitem__,
     )
     return tuebingen()[chosen]

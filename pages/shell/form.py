@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -58,25 +58,15 @@ def beside(
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
-    """Show a widget with the value ``store[name]``, on every page and rerun."""
+    """Show a widget with the value ``store[name]``, on every page and rerun.
+
+    With ``start``, this value replaces one that is not among the ``options``.
+    """
+    start = options.pop("start", None)
+    if start is not None and store.get(name) not in options["options"]:
+        store[name] = start
     keep = partial(store.__setitem__, name)
     return placed(widget, label, store[name], keep, key=key, **options)
-
-
-def pick(
-    widget: Widget,
-    label: str,
-    store: Draft,
-    name: str,
-    *,
-    options: Sequence[Any],
-    start: Any = None,
-    **more: Any,
-) -> Any:
-    """Show a choice; replace a value that is not an option by ``start``, or the first option."""
-    if store.get(name) not in options:
-        store[name] = options[0] if start is None else start
-    return bound(widget, label, store, name, options=options, **more)
 
 
 def placed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,21 +41,19 @@ _HAND: Place[dict[str, float]] = Place("study_hand", lambda: _START)
 
 def expanders(found: Sequence[Found], data: Dataset, now: Request) -> None:
     """Draw the sections below the answer; closed ones are not drawn."""
-    kinds: list[tuple[str, str, Callable[[], None]]] = [
-        ("Best setting", "tune", partial(best, data, now)),
-        ("Map of two parameters", "grid_on", partial(_map, data, now)),
-    ]
-    if now.algorithm == CURATE and data.d <= MOST_COLUMNS:
-        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, now)))
-    if some := [one for one in found if one.answer is not None]:
-        kinds += [
-            ("CI tests, and tests by order", "checklist", partial(_tests, some)),
-            ("Which edges, over the seeds", "repeat", partial(_edges, some)),
-            ("Figures and files", "download", partial(_files, found)),
-        ]
-    kinds.append(("Open a study's file", "upload_file", _open))
-    for title, icon, draw in kinds:
-        folded(title, draw, key=f"study-opens-{icon}", icon=icon)
+    some = [one for one in found if one.answer is not None]
+    margins = now.algorithm == CURATE and data.d <= MOST_COLUMNS
+    for title, icon, shown, draw in (
+        ("Best setting", "tune", True, partial(best, data, now)),
+        ("Map of two parameters", "grid_on", True, partial(_map, data, now)),
+        ("CURATE's margins", "drag_pan", margins, partial(_margins, data, now)),
+        ("CI tests, and tests by order", "checklist", some, partial(_tests, some)),
+        ("Which edges, over the seeds", "repeat", some, partial(_edges, some)),
+        ("Figures and files", "download", some, partial(_files, found)),
+        ("Open a study's file", "upload_file", True, _open),
+    ):
+        if shown:
+            folded(title, draw, key=f"study-opens-{icon}", icon=icon)
 
 
 # Best setting ---------------------------------------------------------------------------------

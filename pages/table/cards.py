@@ -198,17 +198,20 @@ def _column(name: str, card: Draft) -> Column:
     type_, part = KINDS[card["kind"]]
     facts: dict[str, Any] = {"part": part, "missing": split(card["missing"]) or None}
     if type_ == "numeric":
-        facts["cuts"], facts["bounds"] = (_floats(name, card[f]) for f in ("cuts", "bounds"))
-        facts["other"] = {REFUSE: None, OWN_LEVEL: LEVEL}.get(card["gaps"], card["gaps"])
-        if not facts["cuts"]:
+        cuts, bounds = (_floats(name, card[field]) for field in ("cuts", "bounds"))
+        if not cuts:
             raise InputError(f"Give {show(name)} at least one cut point.")
-        return Column(name=name, type=type_, **facts | {"bounds": facts["bounds"] or None})
-    levels, other = split(card["levels"]), None if card["other"] == REFUSE else card["other"]
-    values = {} if part else {level: _number(name, n) for level, n in _pairs(name, card["values"])}
-    if part:
+        other = {REFUSE: None, OWN_LEVEL: LEVEL}.get(card["gaps"], card["gaps"])
+        facts |= {"cuts": cuts, "bounds": bounds or None}
+    elif part:
         other = None if card["gaps"] == REFUSE else MISSING_LEVEL
-        levels = (*map(str, range(1, 13)), *([other] if other else []))
-    facts |= {"levels": levels, "groups": _groups(name, card["groups"]), "values": values}
+        facts["levels"] = (*map(str, range(1, 13)), *filter(None, [other]))
+    else:
+        other = None if card["other"] == REFUSE else card["other"]
+        facts["levels"] = split(card["levels"])
+        facts["values"] = {word: _number(name, n) for word, n in _pairs(name, card["values"])}
+    if type_ != "numeric":
+        facts["groups"] = _groups(name, card["groups"])
     return Column(name=name, type=type_, other=other, **facts)
 
 
@@ -298,7 +301,7 @@ def _control(spec: Spec, card: Draft, key: str, options: Sequence[str] = ()) -> 
         return
     key, label = f"{key}-{spec.name}", TAKEN.get if spec.name == "take" else str
     shown: Any = {"options": options, "start": spec.default, "format_func": label}
-    form.pick(st.selectbox, spec.title, card, spec.name, key=key, **shown)
+    form.bound(st.selectbox, spec.title, card, spec.name, key=key, **shown)
 
 
 def _declaring(column: Found, card: Draft, *, key: str, persons: bool) -> None:

@@ -20,7 +20,7 @@ from pages.draw import show
 from pages.forms import known_button
 from pages.shell import export, journey, own
 from pages.shell import words as text
-from pages.shell.form import beside, pick, placed, refusals
+from pages.shell.form import beside, bound, placed, refusals
 from pages.shell.settings import OWN_DATA, OWN_PROBLEM, OwnFile
 from pages.shell.state import Draft, Place, session_values
 from pages.shell.task import drop, find, watch
@@ -162,7 +162,7 @@ def _order(known: Draft, force: Schema | None) -> str:
         start = force.person.order or cards.ORDERLESS
     title, about = "Order of a person's rows", {"options": options, "start": start}
     said = "A column of dates or numbers. It decides which row is first or last."
-    return str(pick(st.selectbox, title, known, "order", key="cards-order", help=said, **about))
+    return str(bound(st.selectbox, title, known, "order", key="cards-order", help=said, **about))
 
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:

@@ -66,8 +66,8 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
         st.caption(SEVERAL)
     places = st.columns([2, 2, 1] if several else 2)
     for place, name in zip(places, ("cause", "outcome"), strict=False):
-        box, at = place.selectbox, f"{key}-{name}"
-        form.pick(box, name.capitalize(), d, name, key=at, options=names)
+        about: Any = {"options": names, "start": NONE, "key": f"{key}-{name}"}
+        form.bound(place.selectbox, name.capitalize(), d, name, **about)
     if several:
         form.bound(places[2].number_input, "Weight", d, "weight", key=f"{key}-weight")
     if NONE in (d["cause"], d["outcome"]):
@@ -82,8 +82,8 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
             ("reference", "compared with", mine, mine[no]),
             ("counted", f"{text.plain(d['outcome'])}: counted", whats, counted))  # fmt: skip
     for place, (name, title, options, start) in form.beside(rows, 3):
-        box, about = place.selectbox, {"options": options, "start": start}
-        form.pick(box, title, d, name, key=f"{key}-{name}", **about)
+        about = {"options": options, "start": start, "key": f"{key}-{name}"}
+        form.bound(place.selectbox, title, d, name, **about)
     mean = d["counted"] == MEAN
     question = replace(question, levels=(d["reference"], d["level"]), mean=mean,
                        outcome_level=None if mean else d["counted"])  # fmt: skip

@@ -21,7 +21,6 @@ import streamlit as st
 
 from engine import InputError, load_knowledge
 from engine.data.schema import Schema
-from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
 from engine.release import door
 from engine.release import page as words_of
@@ -109,10 +108,7 @@ def _asked(_release: Release, seal: str) -> Ask:
 
 def _how_much(release: Release, key: str) -> None:
     """Draw the choice of two columns and the answer."""
-    arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
-    ask, first = _asked(release, digest(release)), (arrows or list(release.cpdag))[0]
-    start: Effect = ask(*first)
-    effects(release.names, start.levels, first, ask, key=f"{key}-effect")
+    effects(release.names, release.cpdag, _asked(release, digest(release)), key=f"{key}-effect")
     st.caption("From the file only: nothing is charged, and no data are needed.")
 
 

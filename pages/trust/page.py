@@ -11,7 +11,7 @@ from engine.audit.neighbours import strata
 from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, TITLES
 from pages.shell import state
-from pages.shell.form import bound, folded, parameters, pick
+from pages.shell.form import bound, folded, parameters
 from pages.shell.task import Task, drop, find, show_problem, start, watch
 from pages.trust import view
 from pages.trust.work import attack
@@ -62,9 +62,9 @@ def attack_form() -> None:
     )  # fmt: skip
     chosen: list[Case] = cases(key)
     kinds = list(dict.fromkeys(one.kind for one in chosen))
-    kind = pick(
+    kind = bound(
         st.segmented_control, "Claim", d, "claim", key=f"audit-kind-{key}", options=kinds,
-        required=True, format_func=lambda kind: view.CLAIMS[kind].capitalize(),
+        start=kinds[0], required=True, format_func=lambda kind: view.CLAIMS[kind].capitalize(),
     )  # fmt: skip
     pairs = {one.pair.name: one for one in chosen if one.kind == kind}
     place = f"audit-pair-{key}"
