@@ -99,12 +99,15 @@ def graph_svg(shown: GraphView, *, alt: str, inks: Inks | None = None) -> Svg:
     return sheet(body, shown.frame, alt=alt, paper=inks.paper)
 
 
-def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
-    """Draw 100 icons, ``across`` per row: chance's fifty, those beyond, and the rest empty."""
+def people_svg(
+    lit: int, low: str, beyond: str, edge: str, *, first: int = 50, across: int = 10, alt: str
+) -> Svg:
+    """Draw 100 icons, ``across`` per row, of which ``lit`` are filled: the ``first`` (chance's
+    fifty) in one colour and those beyond in another."""
     wide, tall, body = 22.0, 27.0, ""
     for k in range(100):
         x, y = (k % across + 0.5) * wide, (k // across) * tall
-        ink = chance if k < 50 else beyond
+        ink = low if k < first else beyond
         inks = {"fill": ink if k < lit else "none", "stroke": ink if k < lit else edge}
         body += tag("circle", cx=x, cy=y + 6.5, r=4.0, **inks)
         body += tag("path", d=f"M{x - 6:.1f} {y + 24:.1f}v-6q0 -5.5 6 -5.5t6 5.5v6z", **inks)

@@ -14,12 +14,13 @@ from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
+from engine.graphs.picture import people_svg
 from pages.draw import palette, see_through
+from pages.draw.links import Picture
 from pages.shell import words as text
 from pages.shell.form import beside, folded, refusals
 
 Ask = Callable[..., Effect]
-_ACROSS, _STEP = 10, 17  # figures a row, pixels each
 
 
 def effects(
@@ -102,7 +103,7 @@ def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
 
 
 def figures(found: Effect) -> str:
-    """Return a hundred figures for the cause's level and a hundred for the reference.
+    """Return a hundred icons for the cause's level and a hundred for the reference.
 
     Full ones are below the interval, pale ones within it.
     """
@@ -114,18 +115,8 @@ def figures(found: Effect) -> str:
 
 
 def _hundred(risk: Interval, title: str, event: str) -> str:
-    """Return ten rows of ten boxes, because the page accepts no drawing from a separate script."""
-    sure, may = round(100 * risk.low), round(100 * risk.high)
-    ink, grey = palette().lines[1], palette().muted
-    looks = [f"background:{ink}"] * sure
-    looks += [f"background:{see_through(ink, 0.35)}"] * (may - sure)
-    looks += [f"box-shadow:inset 0 0 0 1px {see_through(grey, 0.6)}"] * (100 - may)
-    dots = "".join(f'<span style="border-radius:50%;{look}"></span>' for look in looks)
     words = f"{title}: {of_hundred(risk.low)} to {of_hundred(risk.high)} of 100 with {event}"
-    side = _ACROSS * _STEP
-    return (
-        f'<div style="max-width:{side}px"><div role="img" aria-label="{text.safe(words)}" '
-        f'style="display:grid;grid-template-columns:repeat({_ACROSS},1fr);gap:3px;width:{side}px;'
-        f'height:{side}px">{dots}</div><div style="font-size:.9rem;margin-top:.3rem">'
-        f"{text.safe(words)}</div></div>"
-    )
+    ink, sure, may = palette().lines[1], round(100 * risk.low), round(100 * risk.high)
+    pale, grey = see_through(ink, 0.35), palette().border
+    drawn = Picture(people_svg(may, ink, pale, grey, first=sure, alt=words), words)
+    return f'<figure style="margin:0;max-width:11rem">{drawn.image}{text.safe(words)}</figure>'

@@ -170,7 +170,7 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
         )
     untested = ""
     if result.untested:
-        why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
+        why = "The run was stopped" if result.status == "cancelled" else "The budget was exhausted"
         pairs = text.count(len(result.untested), "pair")
         untested = (
             f"{why} with {pairs} not fully tested. Nothing is known about them, and grey dots "
@@ -178,8 +178,8 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
         )
     causal = (
         "A link means that two columns go together in a way that the others do not explain. It is "
-        "causal only if nothing unmeasured causes both. A line without an arrow can point either "
-        "way. Arrows are less certain than links."
+        "causal only if nothing unmeasured causes both. An undirected link can point either way. "
+        "Arrows are less certain than links."
     )
     false, open_ = nothing.sentence if nothing else "", result.summary(scored=False).directions
     return list(filter(None, (said, false, untested, open_, causal)))

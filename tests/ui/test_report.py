@@ -339,7 +339,7 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(key, values):
 
 def test_why_a_pair_was_not_tested_to_the_end_is_told():
     shown = shown_of("asia", "priv_pc", 20_000, 1)
-    for status, why in ((shown.result.status, "The budget ran"), ("cancelled", "The run was stop")):
+    for status, why in ((shown.result.status, "The budget was"), ("cancelled", "The run was stop")):
         assert why in str(words.limits(shown.data, replace(shown.result, status=status)))
 
 
