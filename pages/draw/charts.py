@@ -265,9 +265,7 @@ def heat_of_runs(
     pointer answers.
     """
     x, y = cells["x"], cells["y"]
-    same = {
-        "marker": {"opacity": 1}
-    }  # a click opens another page at once, so no mark needs to fade
+    same = {"marker": {"opacity": 1}}  # a click opens another page, so no mark needs to fade
     marks = {
         "type": "scatter",
         "x": x * len(y),
@@ -275,7 +273,6 @@ def heat_of_runs(
         "mode": "markers",
         "showlegend": False,
         "marker": {"size": 20, "color": "rgba(0,0,0,0)"},
-        "customdata": list(range(len(x) * len(y))),
         "text": [word for row in cells["text"] for word in row],
         "hovertemplate": "%{x}, %{y}: %{text}<extra></extra>",
         "selected": same,
@@ -285,8 +282,6 @@ def heat_of_runs(
     layout = {"hoverdistance": -1, "dragmode": "zoom", **layout}
     cells = {"type": "heatmap", "hoverinfo": "skip", **cells}
     for point in figure({"data": [cells, marks], "layout": layout}, points=True, **named):
-        place = point.get("customdata")
-        if isinstance(place, list):
-            place = place[0] if place else None
+        place = point.get("point_index")
         if isinstance(place, int) and 0 <= place < len(runs):
             st.switch_page("pages/run/page.py", query_params=runs[place].to_words())

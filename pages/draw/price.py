@@ -46,46 +46,39 @@ def steps_of(result: RunResult, before: Sequence[LossStep]) -> list[Step]:
         return []
     private = algorithm(result.algorithm).private
     last = "with noise: this result" if private else "in this result"
-    searches = [
-        *((s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before),
-        (counts, last),
-    ]
+    searches = [(s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before]
     return [
         Step(counts.true, "true links"),
-        *(Step(c.found, said, c.false_positives, c.untested, c is counts) for c, said in searches),
+        *(
+            Step(c.found, said, c.false_positives, c.untested, c is counts)
+            for c, said in (*searches, (counts, last))
+        ),
     ]
 
 
 def price_html(steps: Sequence[Step], theme: str) -> str:
     """Return the list of bars; false positives are a hatched piece after the found links."""
     most = max(s.found + s.false_positives for s in steps) or 1
-    border = PALETTES[theme].border
-    lines = "".join(
-        f'<li><b>{s.found}</b><span class="bar" style="border-color:{border}">'
-        f"{_piece(s.found / most, PALETTES[theme].lines[0] if s.lit else PALETTES[theme].faded)}"
-        f"{_piece(s.false_positives / most, _hatched(theme))}</span>"
-        f"<span>{safe(said(s))}</span></li>"
-        for s in steps
-    )
+    look, wrong, lines = PALETTES[theme], MARKS[LinkClass.FALSE_POSITIVE].ink(theme), ""
+    hatched = f"repeating-linear-gradient(115deg,{wrong} 0 4px,transparent 4px 7px)"
+    for s in steps:
+        pieces = {look.lines[0] if s.lit else look.faded: s.found, hatched: s.false_positives}
+        bar = "".join(
+            f'<i style="width:{100 * n / most:.3g}%;background:{ink}"></i>'
+            for ink, n in pieces.items()
+            if n
+        )
+        lines += (
+            f'<li><b>{s.found}</b><span class="bar" style="border-color:{look.border}">{bar}'
+            f"</span><span>{safe(said(s))}</span></li>"
+        )
     return f'<ol class="price">{lines}</ol>'
-
-
-def _piece(share: float, ink: str) -> str:
-    return f'<i style="width:{100 * share:.3g}%;background:{ink}"></i>' if share else ""
-
-
-def _hatched(theme: str) -> str:
-    ink = MARKS[LinkClass.FALSE_POSITIVE].ink(theme)
-    return f"repeating-linear-gradient(115deg,{ink} 0 4px,transparent 4px 7px)"
 
 
 def said(s: Step) -> str:
     """Return the step in words, with its false positives and pairs not fully tested, if any."""
-    wrong = MARKS[LinkClass.FALSE_POSITIVE]
-    more = [wrong.counted(s.false_positives)] if s.false_positives else []
-    if s.untested:
-        more.append(MARKS[LinkClass.UNTESTED].counted(s.untested))
-    return "; ".join([s.words, *more])
+    more = {LinkClass.FALSE_POSITIVE: s.false_positives, LinkClass.UNTESTED: s.untested}
+    return "; ".join([s.words, *(MARKS[kind].counted(n) for kind, n in more.items() if n)])
 
 
 _STEPS = {

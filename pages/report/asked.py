@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from itertools import islice
 
@@ -65,10 +65,7 @@ def _misspelt(
 def examples(graph: Adjacency, names: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return up to three pairs that a graph answers: through other columns first, then directly."""
     directed = graph & ~graph.T
-    ways = reachable(directed)
-
-    def pairs() -> Iterator[tuple[str, str]]:
-        for some in (ways & ~directed, directed, np.triu(graph & graph.T)):
-            yield from ((names[i], names[j]) for i, j in np.argwhere(some).tolist())
-
-    return list(islice(dict.fromkeys(pairs()), 3))
+    through = reachable(directed) & ~directed
+    parts = (through, directed, np.triu(graph & graph.T))
+    pairs = ((names[i], names[j]) for some in parts for i, j in np.argwhere(some).tolist())
+    return list(islice(dict.fromkeys(pairs), 3))
