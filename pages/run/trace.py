@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 import pandas as pd
 import streamlit as st
 
-from engine import Dataset, RunResult
+from engine import RunResult
 from engine.context import Step
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import MARKS, LinkClass
@@ -82,18 +83,17 @@ def _cell(value: object) -> object:
     return value
 
 
+@st.fragment
 def why_view(run: Shown) -> None:
     """Choose a pair; show in a sentence and a table why its edge was removed or kept."""
-    _why(run.data, run.result)
-
-
-@st.fragment
-def _why(data: Dataset, result: RunResult) -> None:
-    kinds, titles = edge_classes(result), labels_of(data)
-    every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
+    result, titles = run.result, labels_of(run.data)
+    kinds = edge_classes(result)
     choice = st.selectbox(
         "Edge",
-        sorted(every, key=lambda p: _RANK.index(kinds[p]) if p in kinds else len(_RANK)),
+        sorted(
+            combinations(result.names, 2),
+            key=lambda p: _RANK.index(kinds[p]) if p in kinds else len(_RANK),
+        ),
         key="run-pair",
         format_func=lambda p: _title(p, result, kinds, titles),
         help="Pairs linked in the true or learned graph come first.",
@@ -113,13 +113,8 @@ def _table(table: pd.DataFrame, result: RunResult) -> None:
     table = table.drop(columns=[column for column in raw if table[column].isna().all()])
     if not algorithm(result.algorithm).private:
         table = table.drop(columns="ε so far").rename(columns={"Noisy value": "Value"})
-    signs = {
-        name: {
-            "label": name.replace(SIMULATION_ONLY, " ⚠"),
-            "help": "Simulation only, never released.",
-        }
-        for name in raw
-    }
+    said = "Simulation only, never released."
+    signs = {c: {"label": c.replace(SIMULATION_ONLY, " ⚠"), "help": said} for c in raw}
     show.table(table, alt="Steps about the chosen pair", most=320, digits=4, columns=signs)
 
 
