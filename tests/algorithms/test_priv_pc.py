@@ -1,6 +1,5 @@
 """Priv-PC: its order of sieve and examine, its tweak, the noise of a plan."""
 
-
 import pytest
 
 from engine import ALGORITHMS, InputError, load_dataset, run
