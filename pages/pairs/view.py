@@ -205,31 +205,27 @@ def fits_view(data: Dataset, found: Picture) -> None:
     (x, y), bounds = data.names, data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
     (mid_x, half_x), (mid_y, half_y) = (((a + b) / 2, (b - a) / 2) for a, b in bounds)
     points = mid_x + found.x * half_x, mid_y + found.y * half_y
+    directions = (
+        (x, y, found.grid, found.forward, points[0], found.of_y * half_y),
+        (y, x, found.backward, found.grid, points[1], found.of_x * half_x),
+    )
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Both regressions**")
-        fits = (
-            (f"{y} fitted on {x}", found.grid, found.forward),
-            (f"{x} fitted on {y}", found.backward, found.grid),
-        )
-        lines = [
-            Curve(name=name, x=list(mid_x + of_x * half_x), y=list(mid_y + of_y * half_y),
-                  style=style, mode="lines")
-            for style, (name, of_x, of_y) in enumerate(fits)
-        ]  # fmt: skip
-        ends = [_with_room(p) for p in points]
-        figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=560)
-        figure["data"].insert(0, _points(points[0], points[1], 6, "Test half"))
+        lines = [_curve("Test half", *points, style=6, mode="markers")]
+        for style, (cause, effect, of_x, of_y, _, _) in enumerate(directions):
+            ends = mid_x + of_x * half_x, mid_y + of_y * half_y
+            lines.append(_curve(f"{effect} fitted on {cause}", *ends, style=style, mode="lines"))
+        axes = (Axis(name, ends=_with_room(p)) for name, p in zip((x, y), points, strict=True))
+        figure = _dotted(curves(lines, *axes, height=560), 6)
         charts.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
-    for style, (cause, effect, at, rest) in enumerate(
-        ((x, y, points[0], found.of_y * half_y), (y, x, points[1], found.of_x * half_x))
-    ):
+    for style, (cause, effect, _, _, at, rest) in enumerate(directions):
         with right:
             st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
-            figure = curves([], Axis(cause), Axis(f"{effect} minus its fit"), height=250)
-            figure["data"].append(_points(at, rest, style, f"{cause} → {effect}"))
-            alt = f"Residuals of {effect} against {cause}"
-            charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
+            line = _curve(f"{cause} → {effect}", at, rest, style=style, mode="markers")
+            figure = curves([line], Axis(cause), Axis(f"{effect} minus its fit"), height=250)
+            alt, key = f"Residuals of {effect} against {cause}", f"pairs-residuals-{style}"
+            charts.figure(_dotted(figure, style), key=key, alt=alt)
     st.caption(
         "In the causal direction the residuals have the same spread at every input. In the other "
         "direction their spread or position changes. The scores measure this."
@@ -243,16 +239,14 @@ def _with_room(values: Values) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "x": list(x),
-        "y": list(y),
-        "name": name,
-        "mode": "markers",
-        "marker": {"size": 4, "color": see_through(ink(style), 0.45)},
-        "hovertemplate": "%{x:.3g}, %{y:.3g}<extra></extra>",
-    }
+def _curve(name: str, x: Values, y: Values, **look: Any) -> Curve:
+    return Curve(name=name, x=list(x), y=list(y), **look)
+
+
+def _dotted(figure: charts.Figure, style: int) -> charts.Figure:
+    """Return the figure with its first series as small dots that show where many are."""
+    figure["data"][0]["marker"] = {"size": 4, "color": see_through(ink(style), 0.45)}
+    return figure
 
 
 # Files: decision, table, and a script that gives the same decision --------------------------
