@@ -50,18 +50,15 @@ def main() -> None:
 
 def _work(named: list[Line], *, begin: bool) -> task.Task | None:
     """Return the work on the lines; work on these very lines that goes on is joined."""
-    d = fields()
-    target, objective, seeds = d["target"], d["objective"], d["seeds"]
-    requests = [one.request for one in named]
+    requests, before, d = [one.request for one in named], task.find(NAME), fields()
     if not requests:
-        return task.find(NAME)
-    before = task.find(NAME)
+        return before
     known = [(one, tuple(lines.runs_of(one, before).values())) for one in requests]
     data = [informed(data_for(one.source), one.knowledge) for one in requests]
     distinct = {mark(one): one for one in data}.values()
-    title = f"{text.count(len(requests), 'setting')} at {text.count(seeds, 'seed')}"
-    call = NAME, title, work.answered, known, target, objective, seeds, *distinct
-    key = "lines", tuple(one.key for one in requests), target, objective, seeds
+    title = f"{text.count(len(requests), 'setting')} at {text.count(d['seeds'], 'seed')}"
+    call = NAME, title, work.answered, known, *d.values(), *distinct
+    key = "lines", tuple(one.key for one in requests), *d.values()
     # No study ends as soon as other work may; its first runs are there by then.
     how: dict[str, Any] = {"key": key, "ended": lines.keep, "wait": task.SHORT / 2}
     return task.resume(*call, begin=begin, **how)
@@ -74,7 +71,7 @@ def _found(shown: list[Line], here: Source, working: task.Task | None) -> list[F
     found = []
     for name, one in zip(names, shown, strict=True):
         runs_ = tuple(lines.runs_of(one.request, working).values())
-        of = name, len(runs_), d["target"], d["objective"], d["seeds"]
+        of = name, len(runs_), *d.values()
         if held.get(one.request.key, (None,))[0] != of:
             held[one.request.key] = of, Found.of(name, one.request, runs_, d)
         found.append(held[one.request.key][1])
@@ -92,11 +89,8 @@ def _show(shown: list[Line], here: Source, working: task.Task | None) -> None:
     # The run that Run shows, over ε; its process has read the engine when Find ε is pressed.
     first = shown[0].request
     curve = runs.first_curve(first, data_for(first.source))
-    draw = partial(first_look, curve, first, d)
-    if curve is None or working is not None:
-        draw()
-    else:
-        task.redraw_until_done(lambda: [curve], draw)
+    waits = [] if curve is None or working is not None else [curve]
+    task.redraw_until_done(lambda: waits, partial(first_look, curve, first, d))
 
 
 def _manage(named: list[Line], here: Source) -> None:

@@ -56,9 +56,8 @@ def answer_view(found: Sequence[Found], asked: state.Draft, epsilon: float, *, w
     """Draw the sentence, the curves and the table; ``whole`` unless runs are to come."""
     said = text.plain(sentence(found, asked))
     st.header(said if whole else f"So far: {said}", anchor=False)
-    score, here = OBJECTIVES[asked["objective"]], None
-    if len(found) == 1:
-        here = _here(found[0].answer, epsilon)
+    score = OBJECTIVES[asked["objective"]]
+    here = _here(found[0].answer, epsilon) if len(found) == 1 else None
     chart(_lines(found, asked), asked["target"], score, alt=f"{score} against ε", here=here)
     show.table(table(found, asked), alt="Settings, the smallest ε of each, its score and its time")
     st.caption(
