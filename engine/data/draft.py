@@ -55,8 +55,8 @@ class Found:
     ``column`` is proposed, not declared: "ordered" levels (few numbers, or categories that the
     table orders), "unordered" levels (few words), or numbers with cut points. It is None for an id,
     a date (which has ``years``, in the format ``date``), free text and a constant; ``why_out``
-    gives the reason and a remedy. ``hint`` names other points to check, and ``repeats`` is the
-    number of rows with the most frequent value.
+    gives the reason and a remedy, and ``call`` the argument or method for this remedy. ``hint``
+    names other points to check, and ``repeats`` is the number of rows with the most frequent value.
     """
 
     name: str
@@ -64,10 +64,16 @@ class Found:
     missing: int
     column: Column | None = None
     why_out: str = ""
+    call: str = ""
     years: tuple[int, int] | None = None
     date: str | None = None
     hint: str = ""
     repeats: int = 0
+
+    @property
+    def left_out(self) -> str:
+        """The reason and the remedy with its call, for Python and the command line."""
+        return f"{self.why_out} ({self.call})" if self.call else self.why_out
 
 
 def survey(
@@ -202,7 +208,7 @@ def _look(
     categories, ordered = known
     ready = ordered and 2 <= len(categories) < MAX_LEVELS
     if not ready and (why := _why_out(table, name, facts, few, gaps, numeric)):
-        return found(why_out=why[0], years=why[1], date=why[2])
+        return found(**why)
     if ready:
         kind, levels, hints = "ordered", categories, []
     elif numeric:
@@ -234,19 +240,19 @@ def _look(
 
 def _why_out(
     table: Relation, name: str, facts: _Facts, few: int, gaps: int, numeric: bool
-) -> tuple[str, tuple[int, int] | None, str | None] | None:
-    """Return why a column cannot have levels, and its years and format, or None if it can."""
+) -> dict[str, Any]:
+    """Return the fields of :class:`Found` for a column that cannot have levels, {} for others."""
     texts, held, most = facts.texts, facts.held, facts.most
     if few + (gaps > 0) < 2 or not few:
-        return "it holds one value only" if few else "it is empty", None, None
+        return {"why_out": "it holds one value only" if few else "it is empty"}
     fits = [k for k, span in enumerate(facts.spans) if span]
     if fits:
         first, last = facts.spans[fits[0]] or (0, 0)
         form = _FORMATS[fits[0]]
         said = f" written as {form}" if form else ""
         said += f" (or {_FORMATS[fits[1]]})" if form and fits[1:] else ""
-        asked = 'whose year or month can be declared (part="year")'
-        return f"it is a date{said}, from {first} to {last}, {asked}", (first, last), form
+        said = f"it is a date{said}, from {first} to {last}, whose year or month can be declared"
+        return {"why_out": said, "call": 'part="year"', "years": (first, last), "date": form}
     repeated = held > 1.5 * texts
     if numeric:  # consecutive rows with one value belong to one person
         many, named = texts > MAX_LEVELS, texts > FEW and bool(_ID.search(name))
@@ -258,11 +264,11 @@ def _why_out(
         sure = named or (evenly and texts >= MAX_LEVELS)
     if (facts.whole or not numeric) and (texts == held >= _LEAST_UNIQUE or sure):
         if repeated:
-            person = "declare it as the person (by_person), or leave it out"
             said = f"it looks like an id, each with about {held / texts:.0f} rows, at most {most}"
-            return f"{said}: {person}", None, None
-        return f"its values are all different ({texts:,}) as in an id", None, None
-    return None
+            said += ": declare it as the person, or leave it out"
+            return {"why_out": said, "call": "by_person"}
+        return {"why_out": f"its values are all different ({texts:,}) as in an id"}
+    return {}
 
 
 def _in_blocks(table: Relation, name: str, held: int) -> bool:

@@ -213,7 +213,7 @@ class Schema(metaclass=_Named):
         cls, found: Sequence[Found], dialect: Dialect, missing: Sequence[Any] = ()
     ) -> Schema:
         """Return a draft of the inferred columns; DataError for fewer than two usable ones."""
-        left_out = tuple((one.name, one.why_out) for one in found if one.why_out)
+        left_out = tuple((one.name, one.left_out) for one in found if one.why_out)
         columns = tuple(one.column for one in found if one.column is not None)
         if len(columns) < 2:
             said = "; ".join(f"{show(name)}: {why}" for name, why in left_out[:3])

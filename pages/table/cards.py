@@ -290,8 +290,8 @@ def _about(column: Found, origin: str, *, declared: bool) -> str:
         said += " In your data (not public)"
     said += f": {text.count(column.distinct, 'value')}"
     said += f", {text.count(column.missing, 'cell')} empty." if column.missing else "."
-    if column.why_out:  # without the Python word for it
-        said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', column.why_out)}.")
+    if column.why_out:
+        said += text.plain(f" Left out: {column.why_out}.")
     return said + (text.plain(f" Check this: {column.hint}.") if column.hint else "")
 
 

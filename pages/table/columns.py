@@ -134,7 +134,7 @@ def _cards(file: OwnFile) -> None:
 def _several(found: Sequence[Found], known: Draft) -> bool:
     """Ask first whether a person can have several rows; a column that looks like an id is shown."""
     drafts = known["drafts"]
-    likely = [one for one in found if one.repeats > 1 and "an id, each with" in one.why_out][:1]
+    likely = [one for one in found if one.call == "by_person"][:1]
     answer = known.setdefault("several", ONE if cards.person_of(drafts) is None else MANY)
 
     def keep(said: str) -> None:

@@ -241,7 +241,7 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be(tmp_path):
     found, _ = columns(
         QUIET, Upload("t.csv", titanic().to_csv(index=False).encode())
     )  # the page's cards
-    assert draft.left_out == tuple((one.name, why) for one in found if (why := one.why_out))
+    assert draft.left_out == tuple((one.name, why) for one in found if (why := one.left_out))
     assert out.keys() == {"PassengerId", "Name", "Ship"}
     assert "all different" in out["PassengerId"]
     assert "one value only" in out["Ship"]
