@@ -33,9 +33,11 @@ $(APP_STAMP): requirements/app.txt
 	@$(PYTHON) scripts/install.py --editable $(VENV) requirements/app.txt
 	@touch $@
 
-$(STAMP): $(APP_STAMP) requirements/dev.txt
-	@echo "Installing the tools of the tests ..."
+# The tools' pins contain the app's: one installation makes both.
+$(STAMP): requirements/app.txt requirements/dev.txt
+	@echo "Installing what the app and the tests need ..."
 	@$(PYTHON) scripts/install.py --editable $(VENV) requirements/dev.txt
+	@touch $(APP_STAMP)
 	@echo "Compiling the counting loops and what the tests import once ..."
 	@$(PY) -m pytest --collect-only -qq >/dev/null & \
 	  $(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."; wait

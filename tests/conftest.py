@@ -20,17 +20,25 @@ from tests.chance import FRESH, NAMED, install
 
 TESTS = Path(__file__).resolve().parent
 BROWSER_TESTS = TESTS / "browser"
+# These take as long as the other files in this folder.
+_SECOND = ("data_page", "journeys", "known_page", "run_page", "scene_page")
+SECOND_BROWSER = tuple(f"browser/test_{name}.py" for name in _SECOND)
+# These come first among the others: none of them begins when the other workers have ended.
+_LONG = """test_wheel test_serve test_soak boundary/test_fuzz cli/test_holding data/test_intake
+privacy/test_replay release/test_door release/test_question studies/test_study ui/test_kept
+ui/test_report ui/test_run ui/test_study"""
+LONG = {TESTS / f"{name}.py" for name in _LONG.split()}
 # The files that ``-m quick`` runs, but for the tests in them that are marked slow: the texts and
 # results that are kept, and whatever else sees much in little time. No other file is imported then.
 _QUICK = {
     ".": "errors knowledge params runner",
     "algorithms": "auto curate_notears curate_pc em_pc marginal_triples pc plans priv_pc",
     "cli": "printed run studies",
-    "contract": "statistics",
+    "contract": "statistics words",
     "data": "networks pairs schema simulated spreadsheets",
-    "docs": "pages words",
+    "docs": "pages",
     "effects": "adjustment effect plausible",
-    "graphs": "cpdag dags edges formats layout metrics",
+    "graphs": "cpdag dags edges formats metrics",
     "known_answer": "papers privacy_numbers results",
     "pairs": "scores",
     "privacy": "accounting events ledger_readings mechanisms sources",
@@ -115,9 +123,9 @@ def pytest_collection() -> Generator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser's tests are marked, and come first: they are the longest.
+    """The browser's tests are marked, and come first; then the long files.
 
-    Of them the walk through all pages comes first: it looks at them as a new visitor finds them.
+    Of the browser's the walk through all pages comes first: it begins as a new visitor does.
     """
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
@@ -128,19 +136,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         key=lambda item: (
             item.get_closest_marker("browser") is None,
             item.path != BROWSER_TESTS / "test_pages.py",
+            item.path not in LONG,
         )
     )
 
 
-class OneBrowser(LoadFileScheduling):
-    """A file is one worker's; all files that need the browser are one worker's too."""
+class TwoBrowsers(LoadFileScheduling):
+    """A file is one worker's; the files that need a browser are divided between two workers.
+
+    Each of the two has a server and a browser. Their tests wait more than they compute.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         scope = super()._split_scope(nodeid)
-        return "tests/browser" if scope.startswith("tests/browser/") else scope
+        if not scope.startswith("tests/browser/"):
+            return scope
+        return f"tests/browser {scope.endswith(SECOND_BROWSER)}"
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> TwoBrowsers:
     """Used where pytest runs with ``-n``; the browser's tests keep their place at the front."""
     config.option.loadscopereorder = False
-    return OneBrowser(config, log)
+    return TwoBrowsers(config, log)
