@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.__main__ import main
-
 ROOT = Path(__file__).resolve().parents[2]
 LONG_RUN = ("run", "--dataset", "child", "--algorithm", "noleaks", "--gradients", "5000")
 SWEEP = ("sweep", "--dataset", "cancer,asia", "--n", "150000", "--algorithm", "noleaks")
@@ -175,10 +173,3 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
     assert one_sentence(said)
     assert str(path) in said
     assert rows(path) > 5
-
-
-@pytest.mark.parametrize("place", ["nowhere/s.db", "/proc/s.db", "a\nb/s.db", ".", "a\0b"])
-def test_a_place_that_cannot_hold_a_study(place, capsys):
-    words = ["sweep", "--dataset", "cancer", "--n", "100", "--algorithm", "pc", "--out", place]
-    assert main(words) == 2
-    assert one_sentence(capsys.readouterr().err)

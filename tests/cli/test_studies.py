@@ -61,6 +61,7 @@ def test_a_sweep_of_own_rows_says_what_it_cost_and_no_file_is_overwritten(capsys
         ["sweep", "--dataset", "asia", "--epsilon", "1,,2"],
         ["sweep", "--dataset", "asia", "--n", "200", "--target", "1.5"],
         ["sweep", "--dataset", "asia", "--out", "/nowhere/s.db"],
+        ["sweep", "--dataset", "asia", "--out", "a\nb/s.db"],
         ["sweep", "--dataset", "asia", "--scheduler", "host"],
         ["sweep", "--csv", "no.csv"],
         ["scene", "--dataset", "cancer", "--n=99", "--algorithm=priv_pc", "--out", "/dev/null"],

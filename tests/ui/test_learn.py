@@ -5,11 +5,8 @@ import re
 from base64 import b64decode
 from collections import Counter
 
-import numpy as np
-
 from engine import load_dataset, run
 from engine.effects.width import width
-from engine.story.content import DOTS
 from engine.studies.repeat import usual
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.theory import best_subsample
@@ -42,15 +39,6 @@ def test_what_a_played_search_leaves_is_what_the_run_left():
     assert ends[UNTESTED] == len(result.untested_pairs) > 0
     links = sum(n for state, n in ends.items() if state not in (ABSENT, UNTESTED))
     assert links == len(result.skeleton - result.untested_pairs) > 0
-
-
-def test_a_lesson_has_one_number_of_people(open_app):
-    for step in ("cause", "person", "budget", "study"):
-        assert "n = 100,000" in told(open_app("learn", step=step, data="cancer")), step
-    given = data_of(open_app("learn", step="person", data="cancer"))
-    assert (given["people"], len(given["cells"])) == (100_000, DOTS)
-    there = {c for c, n in enumerate(np.ravel(given["table"])) if n}
-    assert set(given["cells"]) == there  # every kind of person can be chosen
 
 
 def data_of(app):
