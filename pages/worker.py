@@ -100,9 +100,8 @@ class Process:
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=False)
         self.process.start()
         theirs.close()
-        atexit.register(
-            self.end
-        )  # Python would wait for it, and a daemon could not start processes
+        # Python would wait for it, and a daemon could not start processes.
+        atexit.register(self.end)
 
     def end(self) -> None:
         """Kill it."""

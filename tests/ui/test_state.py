@@ -33,6 +33,8 @@ def _visit():
     d = state.Values(specs, f"{here}.")
     presets = {"epsilon": 2.5, "score": "z", "nets": ("asia", "child")}
     st.button("preset", on_click=d.update, args=(presets,), key="preset")
+    reported = {"epsilon": 3, "seeds": 0, "score": None, "nets": ["asia"]}
+    st.button("report", on_click=form.keeping(d), args=(reported,), key="report")
     st.button("undo", on_click=d.update, args=({"score": "p"},), key="undo")
     form.parameters(specs[:2], d, key="f")
     if st.checkbox("show", value=True, key="show"):
@@ -54,6 +56,13 @@ def epsilon(app, value=None):
     if value is not None:
         app.number_input("f-epsilon").set_value(value).run()
     return float(app.number_input("f-epsilon").value)
+
+
+def test_a_component_s_report_is_kept_in_the_types_of_its_fields(app):
+    """A value beyond its range, or none at all, changes nothing."""
+    app.button("report").click().run()
+    assert not app.exception
+    assert address(app) == {"epsilon": "3.0"}
 
 
 def test_a_preset_is_one_write_and_back_undoes_all_of_it(app):
