@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
 
 from engine import RunResult
 from engine.data.networks import NETWORKS
-from engine.effects.effect import Effect
+from engine.effects.effect import Effect, effect_of
 from engine.effects.estimate import Interval
+from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from engine.graphs.picture import people_svg
@@ -29,10 +30,9 @@ def effects(
     ask: Ask,
     *,
     key: str,
-    dataset: str | None = None,
+    truth: Callable[[Effect], str] = lambda found: "",
 ) -> None:
-    """Draw the choice of cause and outcome, and the answer of ``ask`` next to a bundled
-    ``dataset``'s tables.
+    """Draw the choice of cause and outcome, the answer of ``ask``, and the ``truth`` about it.
 
     The first choice is a directed edge; ``edges`` have both directions of an undirected one.
     """
@@ -49,14 +49,49 @@ def effects(
         found = ask(cause, effect)
         if asked := _levels(found, key):
             found = ask(cause, effect, **asked)
-        _show(found, dataset)
+        _show(found, truth(found))
 
 
-def how_much(result: RunResult) -> None:
-    """Draw the choice of two columns and the answer, folded, for a run that released tables."""
-    edges, dataset = sorted(result.cpdag.edges), result.dataset if result.public else None
-    draw = partial(effects, result.names, edges, result.effect, key="run-effect", dataset=dataset)
+def how_much(result: RunResult, titles: Mapping[str, str]) -> None:
+    """Draw the choice of two columns and the answer, folded, for a run that released tables.
+
+    ``titles`` has the columns' labels on the page.
+    """
+    names, known = tuple(titles[name] for name in result.names), result.dataset in NETWORKS
+    columns = dict(zip(names, result.names, strict=True))
+
+    def ask(cause: str, outcome: str, **options: Any) -> Effect:
+        return named_effect(result, names, cause, outcome, tuple(options.items()))
+
+    def truth(found: Effect) -> str:
+        pair = columns[found.cause], columns[found.outcome]
+        return true_effect(found, result.dataset, *pair) if result.public and known else ""
+
+    edges = [(titles[a], titles[b]) for a, b in sorted(result.cpdag.edges)]
+    draw = partial(effects, names, edges, ask, key="run-effect", truth=truth)
     st.fragment(folded)("Causal effects", draw, key="run-effects")
+
+
+@lru_cache(maxsize=16)  # a report asks again with every update of its repetitions
+def named_effect(
+    result: RunResult,
+    names: tuple[str, ...],
+    cause: str,
+    outcome: str,
+    options: tuple[tuple[str, Any], ...],
+) -> Effect:
+    """Return an effect from the run's tables, in sentences with these ``names`` of its columns."""
+    found: Any = result.diagnostics
+    return effect_of(
+        found.released, names, found.levels, _graphs(result), cause, outcome,
+        corrected=found.answers, **dict(options),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4)  # with many columns they take seconds, and every pair needs the same
+def _graphs(result: RunResult) -> Plausible:
+    found: Any = result.diagnostics
+    return plausible(found, result.matrix, result.known)
 
 
 def _levels(found: Effect, key: str) -> dict[str, Any]:
@@ -78,7 +113,7 @@ def _levels(found: Effect, key: str) -> dict[str, Any]:
     }
 
 
-def _show(found: Effect, dataset: str | None) -> None:
+def _show(found: Effect, truth: str) -> None:
     said = text.plain(found.sentence)
     if found.refusal is not None:
         st.info(said, icon=":material/block:")
@@ -86,8 +121,8 @@ def _show(found: Effect, dataset: str | None) -> None:
         st.markdown(f"**{said}**")
         if {found.level, found.reference} <= (found.risks or {}).keys():
             st.html(figures(found))
-    if dataset is not None and dataset in NETWORKS:
-        st.markdown(text.plain(true_effect(found, dataset, found.cause, found.outcome)))
+    if truth:
+        st.markdown(text.plain(truth))
     st.caption(text.plain(" ".join(found.notes)))
 
 

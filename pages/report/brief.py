@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from engine import Dataset, InputError, RunResult
 from engine.data.networks import NETWORKS
-from engine.effects.effect import Effect, effect_of
-from engine.effects.plausible import Plausible, plausible
+from engine.effects.effect import Effect
 from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.view import Link
 from engine.graphs.weighed_colliders import SHOWN
@@ -24,7 +22,7 @@ from engine.studies.figures import Panel, Series
 from engine.studies.price import LossStep
 from engine.words.run import NOTHING, Promise, epsilon_name
 from pages.draw import PALETTES
-from pages.draw.effect import true_effect
+from pages.draw.effect import named_effect, true_effect
 from pages.draw.links import (
     Entry,
     Picture,
@@ -219,28 +217,8 @@ def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
             if question.adjust is not None:
                 options["adjustment"] = tuple(titles[name] for name in question.adjust)
     names = tuple(titles[name] for name in run.result.names)
-    return _found(run.result, names, titles[asked[0]], titles[asked[1]], tuple(options.items()))
-
-
-@lru_cache(maxsize=16)  # computed again with every update of the repetitions
-def _found(
-    result: RunResult,
-    names: tuple[str, ...],
-    cause: str,
-    outcome: str,
-    options: tuple[tuple[str, Any], ...],
-) -> Effect:
-    found: Any = result.diagnostics
-    return effect_of(
-        found.released, names, found.levels, _graphs(result), cause, outcome,
-        corrected=found.answers, **dict(options),
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4)  # with many columns they take seconds, and every pair needs the same
-def _graphs(result: RunResult) -> Plausible:
-    found: Any = result.diagnostics
-    return plausible(found, result.matrix, result.known)
+    pair = titles[asked[0]], titles[asked[1]]
+    return named_effect(run.result, names, *pair, tuple(options.items()))
 
 
 def _effect_notes(effect: Effect, data: Dataset, cause: str, outcome: str) -> list[str]:

@@ -16,6 +16,7 @@ from pages import worker
 from pages.draw import palette, style_of
 from pages.draw.charts import LOW, Axis, Group, banded, bars, curves, figure, grouped, titled
 from pages.draw.graphs import comparison
+from pages.draw.links import labels_of
 from pages.run.form import MOST, PINS
 from pages.shell import listen
 from pages.shell.form import folded
@@ -36,7 +37,7 @@ def outcome(run: Shown) -> None:
     if run.result.diagnostics.effects() is not None and run.result.skeleton:
         from pages.draw.effect import how_much  # only runs with released tables need it
 
-        how_much(run.result)
+        how_much(run.result, labels_of(run.data))
     more(run)
 
 

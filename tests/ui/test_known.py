@@ -101,17 +101,21 @@ def test_effects_under_a_run(open_app):
     app = open_app("run", **MARGINAL, **{"asia-known": "complete-order"})
     app.session_state["run-effects"] = True
     app.run()
-    app.selectbox(key="run-effect-cause").set_value("smoke").run()
-    app.selectbox(key="run-effect-effect").set_value("bronc").run()
-    assert "If smoke were yes for everyone" in told(app, "markdown")
+    app.selectbox(key="run-effect-cause").set_value("Smoking").run()
+    app.selectbox(key="run-effect-effect").set_value("Bronchitis").run()
+    assert "If Smoking were yes for everyone" in told(app, "markdown")
     tables = "probability tables: 60 of 100 and 30 of 100, a difference of 30."
     assert tables in told(app, "markdown").replace("*", "")
     assert "no unmeasured column causes both" in told(app, "caption")
-    assert 'alt="smoke = yes: ' in told(app, "html")
-    app.selectbox(key="run-effect-effect").set_value("smoke").run()
+    assert 'alt="Smoking = yes: ' in told(app, "html")
+    app.selectbox(key="run-effect-effect").set_value("Smoking").run()
     assert "two different columns" in told(app, "info")
-    app.selectbox(key="run-effect-effect").set_value("asia").run()
+    app.selectbox(key="run-effect-effect").set_value("Visit to Asia").run()
     assert not app.exception
+    app.toggle(key="run-names").set_value(True).run()  # as the graph above them
+    app.selectbox(key="run-effect-cause").set_value("smoke").run()
+    app.selectbox(key="run-effect-effect").set_value("bronc").run()
+    assert "If smoke were yes for everyone" in told(app, "markdown")
 
 
 def test_figures_say_how_many_are_sure_and_how_many_may_be():
