@@ -15,9 +15,10 @@ from engine.data.spreadsheets import table_csv
 from engine.registry import TITLES
 from engine.request import Request, filled
 from engine.story.modules import digested
-from engine.studies.figures import KINDS
+from engine.studies.figures import KINDS, figure
 from engine.studies.margins import BETAS, CURATE, DIALS, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
+from engine.studies.summary import TESTED, bands, edge_stability, frame, runs_table
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Tuned, axes
 from pages.draw import charts, palette, show
@@ -127,8 +128,6 @@ def _map(data: Dataset, now: Request) -> None:
 
 
 def _map_view(data: Dataset, titles: Mapping[str, str], found: Task) -> None:
-    from engine.studies.summary import frame
-
     results = [result for _, part in list(found.parts) for result in part]
     _, key, grid, _ = found.args
     x, y = (name for name, some in grid.items() if isinstance(some, list))
@@ -201,8 +200,6 @@ def _near(found: Sequence[Found]) -> tuple[float, dict[str, list[TrialResult]]]:
 
 
 def _tests(found: Sequence[Found]) -> None:
-    from engine.studies.summary import bands, frame
-
     lines = []
     for k, one in enumerate(found):
         points = bands(frame(one.runs), "ci_tests").sort_values("x").to_dict("list")
@@ -220,8 +217,6 @@ def _tests(found: Sequence[Found]) -> None:
 
 
 def _edges(found: Sequence[Found]) -> None:
-    from engine.studies.summary import edge_stability
-
     near, at = _near(found)
     truth = found[0].request.source.load().truth
     tables = {name: edge_stability(some, truth) for name, some in at.items()}
@@ -233,9 +228,6 @@ def _edges(found: Sequence[Found]) -> None:
 
 
 def _files(found: Sequence[Found]) -> None:
-    from engine.studies.figures import figure
-    from engine.studies.summary import TESTED, frame, runs_table
-
     results = [run for one in found for run in one.runs]
     rows = {one.request.source.name: one.request.source.n for one in found}
     table, objective = frame(results), TESTED[fields()["objective"]]
@@ -267,9 +259,6 @@ def _open() -> None:
     file = st.file_uploader("Study (.db)", type=["db"], key="study-upload")
     if file is None:
         return
-    from engine.studies.figures import figure
-    from engine.studies.summary import bands, frame
-
     with refusals():
         table = frame(read_study(file.getvalue(), file.name))
         made = figure(table, "tested_skeleton_f1", kind="png", columns=2)

@@ -7,7 +7,6 @@ data and no budget.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -33,6 +32,7 @@ from engine.studies.plan import Forecast, PlanRequest, no_graph
 from pages import mode
 from pages.draw import palette, show
 from pages.draw.effect import Ask, effects
+from pages.draw.links import Picture
 from pages.forms.known import given_knowledge
 from pages.shell import export, journey, state
 from pages.shell import words as text
@@ -82,14 +82,11 @@ def graph(release: Release, key: str) -> None:
     for found in answers(release):
         st.markdown(f"**{text.plain(found.sentence)}**")
         st.caption(text.plain(" ".join(found.notes)))
-    # An image, because the page would drop an SVG. It cannot use the colour of the surrounding
-    # text.
+    # An image cannot use the colour of the text. With many columns it is as large as possible.
     drawn = words_of.release_svg(release).replace("currentColor", palette().font)
-    coded = base64.b64encode(drawn.encode()).decode()
-    alt = text.safe(f"The released graph of {release.name}")
-    source = f"data:image/svg+xml;base64,{coded}"
-    wide = _WIDE.findall(drawn)[0]  # with many columns as large as possible
-    st.html(f'<img alt="{alt}" src="{source}" style="width:100%;max-width:max(44rem,{wide}px)">')
+    style = f"width:100%;max-width:max(44rem,{_WIDE.findall(drawn)[0]}px)"
+    image = Picture(drawn, f"The released graph of {release.name}").image
+    st.html(image.replace("<img ", f'<img style="{style}" ', 1))
     if release.confidence:
         rows = pd.DataFrame(words_of.edge_words(release), columns=list(words_of.EDGES))
         show.table(rows, alt="Edges of the release")
