@@ -59,13 +59,6 @@ def test_a_file_that_changes_its_question_is_refused(paid):
             opened(canonical(forged).encode())
 
 
-def test_an_attack_moves_no_answer_beyond_its_charge(paid):
-    found = attack_release(paid[0].release, proposals=3)
-    assert found.passed
-    assert "question's numbers" in " ".join(found.ratios)
-    assert max(found.ratios.values()) <= 1 + 1e-9
-
-
 def test_tables_of_two_questions_add_up_and_numbers_do_not(paid, tmp_path):
     data = own_asia(8_000, seed=9)
     other = Budget("other", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
@@ -109,12 +102,12 @@ def test_two_questions_divide_the_share_by_weight_and_are_answered_from_one_file
     forged = replace(released, schema=replace(schema, questions=schema.questions[::-1]))
     with pytest.raises(InputError):
         opened(canonical(forged).encode())
-    attacked = attack_release(released, proposals=2)
+    attacked = attack_release(released, proposals=3)
     assert attacked.passed
+    assert min(attacked.ratios.values()) > 0.5  # half a charge would have been found
     assert {"question 1's numbers", "question 2's numbers"} <= {
         label for label in released.labels if any(label in key for key in attacked.ratios)
     }
-    assert max(attacked.ratios.values()) <= 1 + 1e-9
 
 
 WRONG = [
@@ -139,27 +132,22 @@ def test_a_question_that_does_not_fit_costs_nothing(paid, wanted):
     assert budget.left.epsilon == 2
 
 
-def test_the_command_line_asks_and_answers(typed):
-    before = typed("budget show ward").out
-    asked = ("release --csv a.csv --schema s.json --budget ward --epsilon 2 --out q.json "
-             "--cause smoke --outcome bronc --cause-level yes --reference no "
-             "--after lung,bronc,dysp,xray,either")  # fmt: skip
-    said = typed(asked).out
-    answer = typed("effect q.json").out.splitlines()[0]
+def test_the_command_line_asks_and_answers(paid, typed):
+    (found, _, path), before = paid, typed("budget show ward").out
+    answer = found.answer().sentence
+    assert typed(f"effect {path}").out.splitlines()[0] == answer
     assert "If smoke were yes instead of no for everyone" in answer
-    assert answer in said
-    assert load_release("q.json").answer().sentence == answer
     two = [{"cause": "smoke", "outcome": "bronc"}, {"cause": "smoke", "outcome": "dysp"}]
     Path("two.json").write_text(json.dumps(two), encoding="utf-8")
     both = typed("release --csv a.csv --schema s.json --budget ward --epsilon 1 --out both.json "
                  "--questions two.json").out  # fmt: skip
     said = [answer.sentence for answer in load_release("both.json").answers]
     assert [line for line in both.splitlines() if line in said] == said
-    old = typed("effect q.json --cause smoke --effect=bronc --level yes --base no --event yes")
+    old = typed(f"effect {path} --cause smoke --effect=bronc --level yes --base no --event yes")
     assert (old.out.splitlines()[0], old.err.count(" is called --")) == (answer, 4)
-    for wrong in ("--cause smoke", "--questions q.json", "--questions two.json --mean",
+    for wrong in ("--cause smoke", f"--questions {path}", "--questions two.json --mean",
                   "--outcome bronc --after lung", "--cause smoke --outcome bronc "
                   "--reference no", "--cause smoke --outcome bronc --before bronc"):  # fmt: skip
         line = f"release --csv a.csv --schema s.json --budget ward --out w.json {wrong}"
         assert typed(line).status == 2
-    assert typed("budget show ward").out.count("release by") == before.count("release by") + 2
+    assert typed("budget show ward").out.count("release by") == before.count("release by") + 1
