@@ -13,7 +13,8 @@ from engine.data.networks import plainly, words
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import stroke
 from engine.graphs.view import Link, view
-from pages.draw import links, scene, show
+from engine.request import Request
+from pages.draw import charts, links, scene, show
 from pages.draw.charts import Axis, bars, curves
 from pages.draw.graphs import render_graph
 from pages.report.words import together
@@ -56,6 +57,16 @@ def test_levels_and_names_of_columns_are_no_markup_in_a_chart():
     for content in map(json.dumps, (drawn, lines)):
         assert "<b>" not in content
         assert "&lt;b" in content
+
+
+def test_a_cell_of_a_map_opens_its_run(monkeypatch):
+    """The browser names the mark over it by its place, row by row."""
+    cells = {"x": ["a", "b"], "y": ["u", "v"], "text": [["1", "2"], ["3", "4"]]}
+    of, went = [Request(seed=k) for k in range(4)], []
+    monkeypatch.setattr(charts, "figure", lambda *_, **rest: [{"point_index": 3}])
+    monkeypatch.setattr(charts.st, "switch_page", lambda _, query_params: went.append(query_params))
+    charts.heat_of_runs(cells, {}, of, key="map", alt="")
+    assert went == [of[3].to_words()]
 
 
 def test_without_a_truth_what_was_not_tested_is_told_apart(monkeypatch):
