@@ -47,7 +47,10 @@ class Place(Generic[T]):
 
     def get(self) -> T:
         """Return the value."""
-        found: T = st.session_state.setdefault(self._name, self._first())
+        try:
+            found: T = st.session_state[self._name]
+        except KeyError:  # ``first`` is made once
+            self.put(found := self._first())
         return found
 
     def put(self, value: T) -> None:
