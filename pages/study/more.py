@@ -208,7 +208,10 @@ def _tests(found: Sequence[Found]) -> None:
     drawn = curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320)
     charts.figure(drawn, key="study-tests", alt="CI tests against ε")
     near, at = _near(found)
-    orders = {n: pd.DataFrame([run.ci_tests_by_order for run in some]) for n, some in at.items()}
+    orders = {
+        name: pd.DataFrame([dict(enumerate(run.ci_tests_by_order)) for run in some])
+        for name, some in at.items()
+    }
     means = {name: counts.fillna(0).mean() for name, counts in orders.items()}
     table = pd.DataFrame(means).T.add_prefix("order ")
     st.caption(f"Mean number of tests by order at ε = {text.number(near)}; each costs its share of "

@@ -128,10 +128,10 @@ def test_flags_show_the_values_they_take(helped):
 
 
 @pytest.mark.parametrize("path", [*PATHS, ("budget",)], ids=" ".join)
-def test_every_help_ends_with_an_example(path, helped):
-    *_, head, example = helped(path)
-    assert head == "example:"
-    assert example.split()[:2] == ["engine", path[0]]
+def test_every_help_begins_with_sentences_and_ends_with_an_example(path, helped):
+    _, description, *_, example = "\n".join(helped(path)).split("\n\n")
+    assert description.endswith(".")
+    assert example.startswith(f"example:\n  engine {path[0]}")
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)

@@ -61,8 +61,9 @@ def test_a_stop_makes_no_scene_and_the_rest_are_runs():
 
 
 def test_what_cannot_be_drawn_says_so():
-    with pytest.raises(InputError, match="columns"):
+    with pytest.raises(InputError, match="2 to 40 columns"):
         make_scene(load_dataset("hailfinder", n=200))
+    make_scene(load_dataset("pair:cubic:gaussian", n=200), ["marginal_pc"], [1.0], 1)
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
     with pytest.raises(InputError, match="bundled"):
         make_scene(read_table(f"a,b,c\n{rows}".encode()))

@@ -1,10 +1,12 @@
 """The Audit and Plan pages: they open on finished examples, and attack and simulate when asked."""
 
+import json
 import re
 from dataclasses import replace
 from functools import partial
 
 from engine import read_table
+from engine.audit.replay import Finding
 from engine.release.budget import Budgets
 from engine.release.checking import attack_release
 from engine.release.file import canonical
@@ -76,3 +78,9 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     assert f"of {len(release.releases)} answers" in told(app)
     give(app, "audit-release-file", b"{}", "o.json")
     assert "pairs of neighbours" not in told(app, "info")
+    refuted = Finding({"below": 0.7, "at": 1.0, "beyond": 1.2})
+    monkeypatch.setattr("pages.trust.work.attack_release", lambda *_, **more: refuted)
+    finished(attacked(app, raw))
+    drawn = [bar for one in app.get("plotly_chart") for bar in json.loads(one.proto.spec)["data"]]
+    [inks] = [bar["marker"]["color"] for bar in drawn if bar["x"] == [1.2, 1.0, 0.7]]
+    assert [*map(inks.count, inks)] == [1, 2, 2]

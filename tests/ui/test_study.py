@@ -3,10 +3,11 @@
 import inspect
 import json
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
-from engine import Dataset, load_dataset
+from engine import Dataset, load_dataset, sweep
 from engine.__main__ import main
 from engine.cli.tune import as_dict
 from engine.registry import TITLES
@@ -16,7 +17,7 @@ from engine.request import Request, Source
 from engine.studies import tune
 from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
-from pages.study import forecast, lines, work
+from pages.study import forecast, lines, more, work
 from pages.study.view import Found
 from pages.worker import Reporter, Undrawn
 from tests.release.samples import declared, make
@@ -83,12 +84,17 @@ def test_the_analysts_grid_is_one_chart_and_one_table(open_app):
     assert len(app.get("plotly_chart")) == 1
     drawn = shown(app)
     assert all(f'"name": "{name}"' in drawn for name in names)
+    best = {}
     for name in names:  # each is the run of the engine at that setting
         t, m = name[2:].split(", m ")
         answer = which_epsilon(load_dataset("cancer", n=1_000), "priv_pc", seeds=5,
                                params={"tweak": float(t), "subsample": m},
                                epsilons=work.EPSILONS)  # fmt: skip
         assert rows(app).loc[name, "90 % interval"] == answer.interval
+        best[name] = answer.best
+    app.slider(key="study-target").set_value(1.0).run()
+    name = max(best, key=best.get)
+    assert f"the highest median is {best[name]:.2f}, by {name}." in told(app, "header")
     app.text_input(key="study-name-0").set_value("mine").run()
     press(app, "study-remove-1")
     assert list(rows(app).index) == ["mine", *names[2:]]
@@ -127,8 +133,8 @@ OPENS = {
 }
 
 
-def test_what_opens_below(open_app):
-    app = found(open_app)
+def test_what_opens_below(open_app, monkeypatch):
+    app = found(open_app, algorithm="priv_pc")
     for icon, says in OPENS.items():
         assert says not in told(app)
         app.session_state[f"study-opens-{icon}"] = True
@@ -139,17 +145,26 @@ def test_what_opens_below(open_app):
     app.run()
     across, up = (app.selectbox(key=f"study-{side}") for side in ("across", "up"))
     assert {*up.options} == {*across.options[1:]}  # across is the first of them
-
-
-def test_a_best_setting_is_of_its_form(open_app, monkeypatch):
+    for name in ("SIDE", "SEEDS"):
+        monkeypatch.setattr(more, name, 2)
+    press(app, "study-map-start")
+    specs = [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+    [(cells, axes)] = [(spec["data"][0], spec["layout"]) for spec in specs
+                       if spec["data"][0]["type"] == "heatmap"]  # fmt: skip
+    by_name = {axis.name: axis for axis in tune.axes("priv_pc", 1_000)}
+    x, y = (by_name[box.value] for box in (across, up))
+    for side, axis in (("x", x), ("y", y)):
+        assert [*map(float, cells[side])] == [*axis.grid(2)]
+        assert axes[f"{side}axis"]["title"]["text"] == axis.spec.title
+    corner = {x.name: x.grid(2)[0], y.name: y.grid(2)[1]}
+    runs = sweep(load_dataset("cancer", n=1_000), "priv_pc", corner, 2)
+    assert cells["text"][1][0] == f"{fmean(one.metrics_tested.skeleton_f1 for one in runs):.2f}"
     monkeypatch.setattr(tune, "SEEDS", 3)
-    app = found(open_app, algorithm="priv_pc")
-    app.session_state["study-opens-tune"] = True
-    app.run()
     press(app, "study-search")
     assert "new runs" in told(app)
     app.selectbox(key="study-algorithm").set_value("svt_pc").run()
-    assert "This search belongs to another form: Priv-PC" in told(app)
+    for old in ("search", "map"):
+        assert f"This {old} belongs to" in told(app)
 
 
 def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
@@ -175,6 +190,7 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
         "choose-epsilon", data="own", algorithm="priv_pc", **{"plan.rows": "2000", "epsilon": "3"}
     )
     table = data.to_frame().to_csv(index=False).encode()
+    assert "Declare the columns of your table" in told(app)
     own_table(app, table, schema, page="study")
     assert "on 3 random networks of these columns, 2,000 rows each" in told(app, "caption")
     assert not [r for r in app.radio if r.key == "study-plan-on"]
@@ -196,11 +212,6 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     own_table(app, more, replace(schema, rows=501), page="study")
     assert app.radio(key="study-plan-on").disabled
     assert "on 3 random networks" in told(app, "caption")
-
-
-def test_ones_own_table_is_forecast_from_its_schema(open_app):
-    app = open_app("choose-epsilon", data="own")
-    assert "Declare the columns of your table" in told(app)
 
 
 def test_lines_go_on_from_the_runs_that_are_known():
