@@ -142,7 +142,7 @@ def _map_view(data: Dataset, titles: Mapping[str, str], found: Task) -> None:
     wide = scores.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
     names = [[text.number(v) if isinstance(v, float) else str(v) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
-    cells = {"z": wide.to_numpy(), "x": names[0], "y": names[1], "zmin": 0, "zmax": 1,
+    cells = {"z": wide.to_numpy().tolist(), "x": names[0], "y": names[1], "zmin": 0, "zmax": 1,
              "colorscale": list(enumerate(palette().heat)), "texttemplate": "%{text}",
              "text": [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]}  # fmt: skip
     layout: dict[str, Any] = {"height": 420, "margin": {"t": 10}}
