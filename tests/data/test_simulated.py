@@ -107,6 +107,25 @@ def test_bad_values_and_bad_bounds(values, bounds):
         Dataset.from_values(values, bounds)
 
 
+TWO = {"codes": [[0, 1], [1, 0]], "names": ("a", "b"), "levels": (("x", "y"),) * 2}
+FAULTS = {
+    "Names are different": [{"names": ("a", "a")}, {"names": ("a", " ")}, {"names": ("a",)}],
+    "no level twice": [{"levels": (("x", "y"), some)} for some in ((), ("x", "x"))],
+    "below its number of levels": [{"levels": (("x", "y"), ("x",))}, {"codes": [[0], [1]]}],
+    "a value for every cell": [{"values": CELLS[:1], "bounds": BOX}],
+    "numeric data have none": [{"values": CELLS, "bounds": BOX, "weights": [1, 1]}],
+    "whole numbers of at least 1": [{"weights": [1, 0]}, {"weights": [1]}],
+    "exactly the column names": [{"truth": nx.DiGraph([("a", "c")])}],
+}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_facts_that_do_not_fit_are_refused_by_name(said):
+    for change in FAULTS[said]:
+        with pytest.raises(InputError, match=said):
+            Dataset(**{**TWO, **change})
+
+
 SIZES = ("1:1", "10:99", "10:0", "-5:2", "900:9")
 OTHERS = ("", "er:10:20", "xx:10:20:gaussian", "er:10:20:cauchy")
 

@@ -6,27 +6,28 @@ import pytest
 
 from engine.privacy import events
 
+# More digits than a line shows, so that each rounding is seen.
 WORDS = {
-    events.LaplaceEvent(2.0, 0.5): "Laplace, sensitivity 2, scale 0.5",
-    events.AboveThresholdEvent(1.0, 2.0, 4.0): (
-        "Above-threshold, sensitivity 1, threshold scale 2, query scale 4"
+    events.LaplaceEvent(2.34567, 0.567891): "Laplace, sensitivity 2.346, scale 0.5679",
+    events.AboveThresholdEvent(1.23456, 2.34567, 4.56789): (
+        "Above-threshold, sensitivity 1.235, threshold scale 2.346, query scale 4.568"
     ),
-    events.ExponentialEvent(2.0, 1.0, 0.3): "Exponential mechanism, sensitivity 2, ε 0.6",
-    events.GaussianEvent(0.25, 3.0): "Gaussian, ℓ2 sensitivity 0.25, σ 3",
-    events.SubsampledGaussianEvent(
-        0.25, 3.0, 0.1
-    ): "Gaussian, ℓ2 sensitivity 0.25, σ 3, on a 0.1 sample",
+    events.ExponentialEvent(2.0, 1.0, 0.345678): "Exponential mechanism, sensitivity 2, ε 0.6914",
+    events.GaussianEvent(0.256789, 3.45678): "Gaussian, ℓ2 sensitivity 0.2568, σ 3.457",
+    events.SubsampledGaussianEvent(0.256789, 3.45678, 0.123456): (
+        "Gaussian, ℓ2 sensitivity 0.2568, σ 3.457, on a 0.123 sample"
+    ),
     events.AnalyticGaussianEvent(1.0, 3.730632, 1.0): (
         "Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"
     ),
-    events.SubsampledEvent(events.LaplaceEvent(1.0, 1.0), 0.5): (
-        "Laplace, sensitivity 1, scale 1, on a 0.5 sample"
+    events.SubsampledEvent(events.LaplaceEvent(1.0, 1.0), 0.567891): (
+        "Laplace, sensitivity 1, scale 1, on a 0.568 sample"
     ),
-    events.SmoothEvent(0.5, 1e-6): "Laplace on smooth sensitivity, ε 0.5, δ 1.1e-06",
-    events.ProposeTestReleaseEvent(0.2, 1e-6, 3): (
-        "Propose-test-release, 3 tests and a release of ε 0.2 each, δ 1.5e-06"
+    events.SmoothEvent(0.567891, 1e-6): "Laplace on smooth sensitivity, ε 0.5679, δ 1.2e-06",
+    events.ProposeTestReleaseEvent(0.234567, 1e-6, 3): (
+        "Propose-test-release, 3 tests and a release of ε 0.2346 each, δ 1.5e-06"
     ),
-    events.StableEvent(0.2, 1e-6): "Release if stable, ε 0.2, δ 1e-06",
+    events.StableEvent(0.234567, 1.23e-6): "Release if stable, ε 0.2346, δ 1.2e-06",
     events.UndefendedEvent("the seed is known"): "No guarantee: the seed is known",
 }
 

@@ -190,6 +190,7 @@ def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeyp
     assert not rows(second.run())
     press(second, "learn-room-show")
     right = int(room.now.which == 1)
+    assert ["(the right table)" in row for row in rows(second)] == [not right, bool(right)]
     assert f"**{right} of 1** outputs" in told(second)
     assert "9 of 10 classes get 0 to 1 right by luck" in told(second)
     assert ("You were right." in told(phones[1].run())) == bool(right)
