@@ -66,7 +66,10 @@ def shown(page):
 def test_files_are_small_words_few_and_nothing_is_fetched(folder, browser):
     files = list(folder.iterdir())
     assert sum(f.stat().st_size for f in files) < 1_500_000
-    assert not any(re.search(r'(src|href)="(http|//)|@import|url\(', f.read_text()) for f in files)
+    texts = [f.read_text() for f in files]
+    assert not any(re.search(r'(src|href)="(http|//)|@import|url\(', text) for text in texts)
+    # The style sheet has the colours of links in both themes.
+    assert not any(f'"{m.light}"' in t for t in texts for name, m in steps.MARKS.items() if name)
     context = browser.new_context(java_script_enabled=False, offline=True)
     plain = context.new_page()
     plain.goto((folder / "index.html").as_uri())
