@@ -4,10 +4,11 @@ import inspect
 import json
 from dataclasses import replace
 from statistics import fmean
+from unittest.mock import Mock
 
 import pytest
 
-from engine import Dataset, load_dataset, sweep
+from engine import Dataset, InputError, load_dataset, sweep
 from engine.__main__ import main
 from engine.cli.tune import as_dict
 from engine.registry import TITLES
@@ -194,6 +195,9 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     own_table(app, table, schema, page="study")
     assert "on 3 random networks of these columns, 2,000 rows each" in told(app, "caption")
     assert not [r for r in app.radio if r.key == "study-plan-on"]
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "forecast", Mock(side_effect=InputError("No network fits.")))
+        assert "No network fits." in told(press(app, "plan-start"), "error")
     app.session_state["released"] = released, app.session_state["own_data"]
     app.run()
     app.radio(key="study-plan-on").set_value(forecast.RELEASE).run()
