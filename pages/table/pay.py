@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -121,8 +122,8 @@ def _again(budgets: Sequence[Budget]) -> None:
     for budget in budgets:
         ids = book.ids(budget)
         made += [(c.at, ids[c.id], budget.name, c.epsilon) for c in budget.charges if c.id in ids]
-    made.sort(reverse=True)
-    found = {id_: f"{at} UTC · {name} · ε = {e:f} · {id_}" for at, id_, name, e in made}
+    made.sort(key=itemgetter(0))  # those of one second in the order of their charges
+    found = {id_: f"{at} UTC · {name} · ε = {e:f} · {id_}" for at, id_, name, e in reversed(made)}
     if not found:
         return
     with st.expander(f"Saved releases ({len(found)})"), form.refusals():

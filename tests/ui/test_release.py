@@ -101,7 +101,11 @@ def test_a_release_from_upload_to_check(open_app, book):
     again = open_app("my-data", step="release")  # another session: what was paid for is still there
     own_table(again, WARD)
     (id_,) = book.ids(book.show("ward")).values()
-    assert again.selectbox(key="kept-release").value == id_
+    saved = again.selectbox(key="kept-release")
+    times = [words.partition(" UTC")[0] for words in saved.options]
+    assert times == sorted(times, reverse=True)
+    assert saved.options[0].endswith(saved.value)  # the last one
+    assert not saved.set_value(id_).run().exception
     assert book.get(id_)[1] == canonical(found)
 
 
