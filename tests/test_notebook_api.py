@@ -311,7 +311,9 @@ def test_a_first_guess_gives_what_its_word_says():
     counts = data.to_frame().astype(str).value_counts(sort=False)
     assert counts.to_dict() == FRAME.value_counts().to_dict()
     assert "links found" in result.summary().headline
-    assert result.plot().startswith("<svg")
+    picture = result.plot()
+    assert picture.startswith("<svg")
+    assert f" learned from {result.dataset}" in picture
 
 
 def test_an_earlier_name_warns_and_gives_the_present_one():

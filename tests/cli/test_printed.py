@@ -33,7 +33,7 @@ COMMANDS = {
         "merge s.db t.db --out both.db",
         "plan --schema s.json --rows 2000 --epsilon 0.5,1 --draws 3 --seed 1 "
         "--algorithm priv_pc,em_pc,marginal_pc",
-        "tune --dataset cancer --n 1000 --algorithm priv_pc --epsilon 1 --runs 20 "
+        "tune --dataset cancer --n 1000 --data-seed 1 --algorithm priv_pc --epsilon 1 --runs 20 "
         "--held-out earthquake --workers 1",
     ],
     "tables": [

@@ -30,6 +30,14 @@ def paid(tmp_path_factory):
     return found, budget, found.save(folder / "q.json")
 
 
+def test_a_kept_file_is_answered_as_by_the_version_that_wrote_it():
+    path = Path(__file__).parents[1] / "known_answer" / "releases" / "asia-question.json"
+    (answer,) = load_release(path).answers
+    moved = answer.difference
+    told = 0.6673394233487869, 0.6559027740680694, 0.6787760726295045
+    assert (moved.value, moved.low, moved.high) == pytest.approx(told, rel=1e-8)
+
+
 def test_the_question_is_in_the_file_and_its_answer_follows_from_it(paid):
     found, budget, path = paid
     assert budget.left.epsilon == 2

@@ -397,6 +397,9 @@ def test_a_band_wider_than_half_says_nothing():
     assert "No forecast is possible" in said["sentence"]
     assert said["smallest_epsilon"] is said["by"] is None
     assert not HIGH.unknown
+    ends = ((1.0, 0.5), (3.0, 0.85))  # half of the networks reach .8 from 1 on, nine in ten from 3
+    some = [replace(HIGH, epsilon=e, f1=forecast.Band(low, 0.9, 0.95)) for e, low in ends]
+    assert forecast.Plan(QUESTION, tuple(some), 0.8).as_dict()["smallest_epsilon"] == [1.0, 3.0]
 
 
 def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast():

@@ -280,6 +280,7 @@ def test_what_is_stated_becomes_a_schema():
     drafts, dialect = stated(raw)
     assert [name for name, card in drafts.items() if card["out"]] == ["id", "day"]
     drafts["b"]["cuts"] = "10; 50"
+    assert drafts["day"]["cuts"] == ", ".join(map(str, range(2011, 2019)))  # between its years
     drafts["day"] |= {"out": False, "kind": cards.YEAR, "cuts": "2012, 2015"}
     month = cards.schema_of({**drafts, "day": {**drafts["day"], "kind": cards.MONTH}}, dialect)
     assert month.columns[0].levels == tuple(map(str, range(1, 13)))  # as many as a release takes
