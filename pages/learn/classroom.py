@@ -137,7 +137,7 @@ def _controls(room: Room) -> None:
             epsilon = st.select_slider("ε of the output", EPSILONS, at, key=place)
         next_ = game, now.number, epsilon
         st.button("Ask it", key=f"{key}-next", on_click=room.ask, args=next_)
-        download("Results as CSV", room.table, f"room-{room.code}.csv", key=f"{key}-csv")
+        download("Results as CSV", room.table(), f"room-{room.code}.csv", key=f"{key}-csv")
         _turn("Close the room", f"{key}-close", lambda: _close(room))
 
 

@@ -18,8 +18,12 @@ def run_json(data: Dataset, result: RunResult, settings: dict[str, str]) -> str:
     return json.dumps(record, ensure_ascii=False, indent=1)
 
 
-def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:
-    """Draw a button that makes its file only when it is pressed."""
+def download(title: str, make: Callable[[], str | bytes] | str, name: str, *, key: str) -> None:
+    """Draw a button that makes its file only when it is pressed.
+
+    A part of a page that is redrawn by the clock gives the text: the next drawing would take away
+    a file that is still to be made.
+    """
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"
