@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.effects.effect import Effect
+    from engine.effects.plausible import Plausible
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -295,27 +296,37 @@ class RunResult(Outcome):
             for pair, sets in self.separating.items()
         }
 
-    def effect(self, cause: str, outcome: str, **options: Any) -> Effect:
+    def effect(
+        self, cause: str, outcome: str, *, names: Sequence[str] | None = None, **options: Any
+    ) -> Effect:
         """Estimate the effect of setting one column on another, from Marginal PC's release.
 
-        ``options`` are those of :func:`engine.effects.effect.effect_of`; the estimate costs no ε.
-        Raises InputError for any other algorithm, because it releases no tables.
+        ``names`` are other names of the columns, in their order, for the arguments and the
+        sentences. ``options`` are those of :func:`engine.effects.effect.effect_of`; the estimate
+        costs no ε. Raises InputError for any other algorithm, because it releases no tables.
         """
-        # Imported here because only runs of Marginal PC need these.
+        # Imported here because only runs of Marginal PC need it.
         from engine.effects.effect import current_options, effect_of
-        from engine.effects.plausible import plausible
 
         found = self.diagnostics.effects()
         if found is None or found.released is None:
             raise InputError(
                 "Effects are computed from released tables: run marginal_pc until it finishes."
             )
-        dags = plausible(found, self.matrix, self.known)
         options = current_options(options)
         return effect_of(
-            found.released, self.names, found.levels, dags, cause, outcome,
+            found.released, names or self.names, found.levels, self._plausible, cause, outcome,
             corrected=found.answers, **options,
         )  # fmt: skip
+
+    @cached_property
+    def _plausible(self) -> Plausible:
+        """The plausible DAGs, which every effect needs; with many columns they take seconds."""
+        from engine.effects.plausible import plausible
+
+        found = self.diagnostics.effects()
+        assert found is not None
+        return plausible(found, self.matrix, self.known)
 
     @property
     def ci_tests(self) -> int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine import RunResult
 from engine.data.networks import NETWORKS
-from engine.effects.effect import Effect, effect_of
+from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
-from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from engine.graphs.picture import people_svg
@@ -57,41 +56,17 @@ def how_much(result: RunResult, titles: Mapping[str, str]) -> None:
 
     ``titles`` has the columns' labels on the page.
     """
-    names, known = tuple(titles[name] for name in result.names), result.dataset in NETWORKS
+    names, known = [titles[name] for name in result.names], result.dataset in NETWORKS
     columns = dict(zip(names, result.names, strict=True))
-
-    def ask(cause: str, outcome: str, **options: Any) -> Effect:
-        return named_effect(result, names, cause, outcome, tuple(options.items()))
 
     def truth(found: Effect) -> str:
         pair = columns[found.cause], columns[found.outcome]
         return true_effect(found, result.dataset, *pair) if result.public and known else ""
 
     edges = [(titles[a], titles[b]) for a, b in sorted(result.cpdag.edges)]
+    ask = partial(result.effect, names=names)
     draw = partial(effects, names, edges, ask, key="run-effect", truth=truth)
     st.fragment(folded)("Causal effects", draw, key="run-effects")
-
-
-@lru_cache(maxsize=16)  # a report asks again with every update of its repetitions
-def named_effect(
-    result: RunResult,
-    names: tuple[str, ...],
-    cause: str,
-    outcome: str,
-    options: tuple[tuple[str, Any], ...],
-) -> Effect:
-    """Return an effect from the run's tables, in sentences with these ``names`` of its columns."""
-    found: Any = result.diagnostics
-    return effect_of(
-        found.released, names, found.levels, _graphs(result), cause, outcome,
-        corrected=found.answers, **dict(options),
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4)  # with many columns they take seconds, and every pair needs the same
-def _graphs(result: RunResult) -> Plausible:
-    found: Any = result.diagnostics
-    return plausible(found, result.matrix, result.known)
 
 
 def _levels(found: Effect, key: str) -> dict[str, Any]:

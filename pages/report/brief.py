@@ -22,7 +22,7 @@ from engine.studies.figures import Panel, Series
 from engine.studies.price import LossStep
 from engine.words.run import NOTHING, Promise, epsilon_name
 from pages.draw import PALETTES
-from pages.draw.effect import named_effect, true_effect
+from pages.draw.effect import true_effect
 from pages.draw.links import (
     Entry,
     Picture,
@@ -216,9 +216,8 @@ def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
             options = question.options
             if question.adjust is not None:
                 options["adjustment"] = tuple(titles[name] for name in question.adjust)
-    names = tuple(titles[name] for name in run.result.names)
-    pair = titles[asked[0]], titles[asked[1]]
-    return named_effect(run.result, names, *pair, tuple(options.items()))
+    names = [titles[name] for name in run.result.names]
+    return run.result.effect(titles[asked[0]], titles[asked[1]], names=names, **options)
 
 
 def _effect_notes(effect: Effect, data: Dataset, cause: str, outcome: str) -> list[str]:
