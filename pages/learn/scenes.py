@@ -191,7 +191,7 @@ def _distances(now: Tour) -> None:
 def plans(
     network: str, epsilon: float, beta1: float, beta2: float, _data: Dataset
 ) -> dict[str, Any] | None:
-    """Return the first plan for every place of either dial; None if the total allows no plan."""
+    """Return the first plan at every value of each margin; None if the total allows no plan."""
     betas = places(spec_of(Fields, "beta1"))
 
     def along(one: float, two: float) -> list[tuple[int, int, float, float]]:

@@ -73,10 +73,6 @@ def _set(step: Step, titles: Titles) -> str:
     return f"{{{_joined(given, titles, ', ')}}}" if given else "∅"
 
 
-def _raw(name: str) -> str:
-    return f"{name.capitalize()}{SIMULATION_ONLY}"
-
-
 def _cell(value: object) -> object:
     if isinstance(value, list | tuple):
         return ", ".join(number(v) if isinstance(v, float) else str(v) for v in value)
