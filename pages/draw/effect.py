@@ -129,4 +129,5 @@ def _hundred(risk: Interval, title: str, event: str) -> str:
     ink, sure, may = palette().lines[1], round(100 * risk.low), round(100 * risk.high)
     pale, grey = see_through(ink, 0.35), palette().border
     drawn = Picture(people_svg(may, ink, pale, grey, first=sure, alt=words), words)
-    return f'<figure style="margin:0;max-width:11rem">{drawn.image}{text.safe(words)}</figure>'
+    look = "margin:0;max-width:11rem;font-size:.9rem"
+    return f'<figure style="{look}">{drawn.styled("width:100%")}{text.safe(words)}</figure>'

@@ -265,8 +265,7 @@ def legend_of(items: Iterable[Entry], theme: str) -> str:
 
 def sample(kind: LinkClass, theme: str) -> str:
     """Return HTML of a piece of the class's line with its sign, for use in a sentence."""
-    image = Picture(stroke(kind, theme), "").image
-    return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)
+    return Picture(stroke(kind, theme), "").styled("margin-right:.5rem;vertical-align:middle")
 
 
 # Still pictures on pages and in files, all of them SVG ------------------------------------------
@@ -291,6 +290,10 @@ class Picture:
         """An <img> that holds the SVG: Streamlit's pages drop inline SVG."""
         coded = base64.b64encode(self.svg.encode()).decode()
         return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
+
+    def styled(self, style: str) -> str:
+        """Return the image with a style."""
+        return self.image.replace("<img ", f'<img style="{style}" ', 1)
 
 
 def graph_picture(shown: GraphView, *, alt: str, theme: str = "light") -> Picture:

@@ -85,8 +85,7 @@ def graph(release: Release, key: str) -> None:
     # An image cannot use the colour of the text. With many columns it is as large as possible.
     drawn = words_of.release_svg(release).replace("currentColor", palette().font)
     style = f"width:100%;max-width:max(44rem,{_WIDE.findall(drawn)[0]}px)"
-    image = Picture(drawn, f"The released graph of {release.name}").image
-    st.html(image.replace("<img ", f'<img style="{style}" ', 1))
+    st.html(Picture(drawn, f"The released graph of {release.name}").styled(style))
     if release.confidence:
         rows = pd.DataFrame(words_of.edge_words(release), columns=list(words_of.EDGES))
         show.table(rows, alt="Edges of the release")

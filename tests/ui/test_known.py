@@ -122,6 +122,7 @@ def test_figures_say_how_many_are_sure_and_how_many_may_be():
     html = drawn._hundred(Interval(0.3, 0.2, 0.45), "smoke = yes", "lung = yes")
     said = "smoke = yes: 20 to 45 of 100 with lung = yes"
     assert html.count(said) == 2  # beside the picture, and for screen readers
+    assert '<img style="width:100%"' in html  # or it would lie under the other side's picture
     icons = b64decode(html.split("base64,")[1].split('"')[0]).decode()
     fills = re.findall(r'<circle[^>]* fill="([^"]+)"', icons)
     assert [len([*same]) for _, same in groupby(fills)] == [20, 25, 55]
